@@ -1,0 +1,90 @@
+use std::error::Error;
+use std::fmt;
+use std::io::{self, BufWriter, Write};
+use std::process::ExitCode;
+
+/// The exit codes of every Wardline command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Exit {
+    /// Done.
+    Ok = 0,
+    /// A check or a gate failed.
+    Failed = 1,
+    /// The command line or an input is wrong.
+    Usage = 2,
+    /// The run stopped before its end and can be resumed.
+    Incomplete = 3,
+    /// There are too few samples to say.
+    TooFew = 4,
+}
+
+/// A message for the user and the exit code that goes with it.
+#[derive(Debug)]
+pub struct Failure {
+    exit: Exit,
+    message: String,
+}
+
+impl Failure {
+    /// A failure with an exit code of its own.
+    pub fn new(exit: Exit, message: impl Into<String>) -> Self {
+        Self { exit, message: message.into() }
+    }
+
+    /// A failure of usage or input: exit code 2.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::new(Exit::Usage, message)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+/// Any error is one of input unless the caller says otherwise; its causes are appended, each after a colon.
+impl<E: Error> From<E> for Failure {
+    fn from(error: E) -> Self {
+        let mut message = error.to_string();
+        let mut cause = error.source();
+        while let Some(c) = cause {
+            let text = c.to_string();
+            if !message.ends_with(&text) {
+                message.push_str(": ");
+                message.push_str(&text);
+            }
+            cause = c.source();
+        }
+        Self::usage(message)
+    }
+}
+
+/// Buffered standard output.
+pub type Stdout = BufWriter<io::StdoutLock<'static>>;
+
+/// Runs a command: prints a failure as one line `error: …`, and ends quietly when the reader of standard output has gone.
+pub fn run(command: impl FnOnce(&mut Stdout) -> Result<Exit, Failure>) -> ExitCode {
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let result = command(&mut out).and_then(|exit| {
+        out.flush()?;
+        Ok(exit)
+    });
+    let exit = match result {
+        Ok(exit) => exit,
+        Err(failure)
+            if failure.message == io::Error::from(io::ErrorKind::BrokenPipe).to_string()
+                || failure.message.contains("Broken pipe") =>
+        {
+            Exit::Ok
+        }
+        Err(failure) => {
+            let line = failure.message.replace(['\r', '\n'], " ");
+            // Nothing is left to tell when standard error is closed too.
+            let _ = writeln!(io::stderr(), "error: {line}");
+            failure.exit
+        }
+    };
+    ExitCode::from(exit as u8)
+}
