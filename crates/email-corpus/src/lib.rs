@@ -1,0 +1,35 @@
+//! Records, manifests and builders of an e-mail security benchmark.
+//!
+//! A manifest is a file of [`EmailRecord`]s, one JSON object a line, each naming a raw message beside it. This crate reads and
+//! writes manifests as streams, freezes and verifies them, and builds the benchmark from seeds and public corpora.
+//!
+//! ```
+//! use wardline_email_corpus::{EvalRole, ManifestReader, Surface};
+//!
+//! let line = r#"{"id":"pi_0001_plaintext","eml_path":"eml/pi_0001_plaintext.eml",
+//!   "label":{"is_malicious":true,"threat_type":"prompt_injection_direct"},"surface":["plaintext_body"],
+//!   "provenance":{"source":"handcrafted","synthetic":true,"base_payload_id":"pi_0001"},
+//!   "sender_auth_condition":"verified","house_rule":7}"#.replace('\n', "");
+//! let record = ManifestReader::new(line.as_bytes(), "manifest.jsonl").next().unwrap()?;
+//! assert_eq!(record.role(), EvalRole::PiPositive);
+//! assert_eq!(record.surface, [Surface::PlaintextBody]);
+//! assert_eq!(record.extra["house_rule"], 7);
+//! # Ok::<(), wardline_email_corpus::CorpusError>(())
+//! ```
+//!
+//! Nothing here scores a message, resolves a link or opens a socket.
+
+mod error;
+mod manifest;
+mod paths;
+mod record;
+
+pub use error::CorpusError;
+pub use manifest::{
+    Digests, FileDigest, ManifestReader, ManifestWriter, digest_path, freeze, read_manifest, write_atomically,
+};
+pub use paths::BaseFolder;
+pub use record::{
+    Addresses, Body, DetectorInput, Difficulty, EmailRecord, EvalRole, Label, Provenance, SenderAuth, Surface,
+    ThreatType,
+};

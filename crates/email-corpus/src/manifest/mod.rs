@@ -1,0 +1,9 @@
+//! Manifests: one [`EmailRecord`](crate::EmailRecord) a line.
+
+mod freeze;
+mod reader;
+mod writer;
+
+pub use freeze::{Digests, FileDigest, digest_path, freeze};
+pub use reader::{ManifestReader, read_manifest};
+pub use writer::{ManifestWriter, write_atomically};
