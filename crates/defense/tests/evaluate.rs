@@ -159,11 +159,15 @@ fn the_first_error_in_corpus_order_is_reported() {
 fn ids_and_twins_are_checked() {
     let mut corpus = corpus();
     corpus.push(corpus[0].clone());
-    assert!(matches!(evaluate(&AllowAll, &corpus, OnError::Fail), Err(EvaluateError::DuplicateId(id)) if id == "a/benign"));
+    assert!(
+        matches!(evaluate(&AllowAll, &corpus, OnError::Fail), Err(EvaluateError::DuplicateId(id)) if id == "a/benign")
+    );
     for twin in ["nowhere", "a/in-task"] {
         let mut corpus = self::corpus();
         corpus[4].twin = Some(twin.to_owned());
-        assert!(matches!(evaluate(&AllowAll, &corpus, OnError::Fail), Err(EvaluateError::Twin { twin: t, .. }) if t == twin));
+        assert!(
+            matches!(evaluate(&AllowAll, &corpus, OnError::Fail), Err(EvaluateError::Twin { twin: t, .. }) if t == twin)
+        );
     }
 }
 
@@ -224,9 +228,8 @@ fn reach_sorts_by_injected_tools() {
         scenario("s/4", Kind::Injection, None, &[]),
     ];
     let reach = egress_reach(&scenarios);
-    assert_eq!((reach.only_egress, reach.mixed, reach.no_egress), (
-        vec!["s/1".to_owned()],
-        vec!["s/2".to_owned()],
-        vec!["s/3".to_owned()]
-    ));
+    assert_eq!(
+        (reach.only_egress, reach.mixed, reach.no_egress),
+        (vec!["s/1".to_owned()], vec!["s/2".to_owned()], vec!["s/3".to_owned()])
+    );
 }

@@ -68,8 +68,14 @@ fn whatever_goes_wrong_is_an_error() {
         ("import sys; sys.stdin.readline(); print('hello')", "is no decision"),
         ("import sys; sys.stdin.readline(); print('{\"id\": 1}')", "needs either decision or error"),
         ("import sys; sys.stdin.readline(); print('{\"id\": 1, \"decision\": \"maybe\"}')", "is no decision"),
-        ("import sys; sys.stdin.readline(); print('{\"id\": 2, \"decision\": \"allow\"}')", "is to call 2 and not to 1"),
-        ("import sys; sys.stdin.readline(); print('{\"id\": 1, \"error\": \"no score\"}')", "the program says: no score"),
+        (
+            "import sys; sys.stdin.readline(); print('{\"id\": 2, \"decision\": \"allow\"}')",
+            "is to call 2 and not to 1",
+        ),
+        (
+            "import sys; sys.stdin.readline(); print('{\"id\": 1, \"error\": \"no score\"}')",
+            "the program says: no score",
+        ),
         ("import sys; sys.stdin.readline(); print('x' * (2 << 20))", "longer than 1048576 bytes"),
         ("import sys; sys.stdin.readline(); sys.stdout.buffer.write(b'\\xff\\xfe\\n')", "is no decision"),
     ];

@@ -1,0 +1,66 @@
+//! Defenses by name.
+
+use std::time::Duration;
+
+use wardline_cli::Failure;
+use wardline_defense::{
+    AllowAll, Combined, Defense, DenyAll, DenyEgress, ExecDefense, FlowGuard, KeywordFilter, Rule,
+};
+
+use crate::args::ScoreArgs;
+
+/// The defenses of the command line, or the reference set.
+pub(crate) fn chosen(args: &ScoreArgs) -> Result<Vec<Box<dyn Defense>>, Failure> {
+    let reference = ["deny-all", "deny-egress", "flow-guard", "keyword-filter", "allow-all"];
+    let mut specs: Vec<&str> = args.defenses.iter().map(String::as_str).collect();
+    if specs.is_empty() {
+        specs = reference.to_vec();
+    } else {
+        // The controls are always shown: a rate means nothing without the two ends.
+        for control in ["deny-all", "allow-all"] {
+            if !specs.contains(&control) {
+                specs.push(control);
+            }
+        }
+    }
+    for (i, spec) in specs.iter().enumerate() {
+        if specs[..i].contains(spec) {
+            return Err(Failure::usage(format!("defense {spec} is given twice")));
+        }
+    }
+    specs.into_iter().map(|s| defense(s, args)).collect()
+}
+
+fn defense(spec: &str, args: &ScoreArgs) -> Result<Box<dyn Defense>, Failure> {
+    Ok(match spec {
+        "allow-all" => Box::new(AllowAll),
+        "deny-all" => Box::new(DenyAll),
+        "keyword-filter" => Box::new(KeywordFilter),
+        "deny-egress" => Box::new(DenyEgress),
+        "flow-guard" if args.allowed_destinations.is_empty() => Box::new(FlowGuard::new()),
+        "flow-guard" => Box::new(FlowGuard::with_allowed_destinations(args.allowed_destinations.iter().cloned())),
+        _ => match spec.split_once(':') {
+            Some(("any", members)) => Box::new(combined(Rule::Any, members, args)?),
+            Some(("all", members)) => Box::new(combined(Rule::All, members, args)?),
+            Some(("exec", command)) => Box::new(exec(spec, command, args)?),
+            _ => {
+                return Err(Failure::usage(format!(
+                    "unknown defense {spec}; there are allow-all, deny-all, keyword-filter, deny-egress, flow-guard, \
+                     any:A,B, all:A,B and exec:COMMAND"
+                )));
+            }
+        },
+    })
+}
+
+fn combined(rule: Rule, members: &str, args: &ScoreArgs) -> Result<Combined, Failure> {
+    let members = members.split(',').map(|m| defense(m.trim(), args)).collect::<Result<Vec<_>, _>>()?;
+    Ok(Combined::new(rule, members)?)
+}
+
+fn exec(spec: &str, command: &str, args: &ScoreArgs) -> Result<ExecDefense, Failure> {
+    let words = shell_words::split(command).map_err(|e| Failure::usage(format!("defense {spec}: {e}")))?;
+    let mut words = words.into_iter();
+    let program = words.next().ok_or_else(|| Failure::usage("exec: needs a command".to_owned()))?;
+    Ok(ExecDefense::new(spec, program, words, Duration::from_secs_f64(args.exec_timeout)))
+}

@@ -1,0 +1,216 @@
+//! The same results as tables.
+
+use std::io::{self, Write};
+
+use wardline_cli::Stdout;
+use wardline_defense::{DefenseResult, EgressReach, LabelSweep, Rate};
+use wardline_report::{Column, Table};
+
+use super::Report;
+
+/// Every table with its heading, and a note where a figure needs one.
+pub(crate) fn sections(
+    report: &Report,
+    out: &mut Stdout,
+    draw: impl Fn(&Table) -> String,
+    heading: &str,
+) -> io::Result<()> {
+    let of = report.suite.as_ref().map_or(String::new(), |s| format!(", suite {s}"));
+    writeln!(out, "{heading}{}{of}: {}\n", report.corpus, extent(&report.results))?;
+    write!(out, "{}", draw(&results(&report.results)))?;
+    if let Some(by_attack) = &report.by_attack {
+        for (attack, rows) in by_attack {
+            writeln!(out, "\n{heading}attack {attack}\n")?;
+            write!(out, "{}", draw(&results(rows)))?;
+        }
+    }
+    if report.by_suite.len() > 1 {
+        writeln!(out, "\n{heading}by suite: blocked, attributable and kept\n")?;
+        write!(out, "{}", draw(&suites(report)))?;
+    }
+    if let Some(ground) = &report.ground {
+        let (labels, corrected) = (&ground.labels, &ground.flow_guard_corrected);
+        writeln!(out, "\n{heading}labels\n")?;
+        writeln!(
+            out,
+            "{} untrusted arguments in benign tasks: {} stand in the environment, {} in neither prompt nor environment.",
+            labels.benign_untrusted, labels.environment, labels.neither
+        )?;
+        writeln!(
+            out,
+            "With these {} corrected to trusted, flow-guard blocks {} of {} and keeps {} of {}.",
+            labels.neither, corrected.blocked, corrected.injections, corrected.kept, corrected.benign
+        )?;
+        if let Some(sweep) = &ground.label_sweep {
+            writeln!(
+                out,
+                "\n{heading}flow-guard under wrong labels: {} trials a rate, seed {}, mean (least to most)\n",
+                sweep.trials, sweep.seed
+            )?;
+            write!(out, "{}", draw(&wrong_labels(sweep)))?;
+            let s = &sweep.stripped;
+            writeln!(
+                out,
+                "\nWithout any labels it blocks {} of {} and keeps {} of {}.",
+                s.blocked, s.injections, s.kept, s.benign
+            )?;
+        }
+    }
+    writeln!(out, "\nIntervals are 95 % Wilson intervals. allow-all and deny-all are controls, not defenses.")?;
+    if report.corpus == wardline_sources::BUNDLED {
+        writeln!(
+            out,
+            "These are the bundled scenarios, an illustration. The AgentDojo corpora: deveval corpora build, then \
+             deveval --corpus pairs."
+        )?;
+    }
+    Ok(())
+}
+
+fn extent(rows: &[DefenseResult]) -> String {
+    let Some(r) = rows.first() else { return "no defense".to_owned() };
+    let unscored = match r.unscored {
+        0 => String::new(),
+        n => format!(" ({n} more have no call to stop and are unscored)"),
+    };
+    format!("{} injection scenarios{unscored}, {} benign tasks", r.injections, r.benign)
+}
+
+fn results(rows: &[DefenseResult]) -> Table {
+    let errors = rows.iter().any(|r| r.errors > 0);
+    let mut columns = vec![
+        Column::text("defense"),
+        Column::number("blocked"),
+        Column::number("block rate"),
+        Column::number("attributable"),
+        Column::number("halted in task"),
+        Column::number("kept"),
+        Column::number("utility"),
+    ];
+    if errors {
+        columns.push(Column::number("errors"));
+    }
+    let mut table = Table::new(columns);
+    for r in rows {
+        table.row([
+            label(r),
+            format!("{} of {}", r.blocked, r.injections),
+            percent(r.block_rate),
+            r.attributable.to_string(),
+            r.halted_in_task.to_string(),
+            format!("{} of {}", r.kept, r.benign),
+            percent(r.utility_rate),
+            r.errors.to_string(),
+        ]);
+    }
+    table
+}
+
+fn label(r: &DefenseResult) -> String {
+    if r.control { format!("{} (control)", r.defense) } else { r.defense.clone() }
+}
+
+fn percent(rate: Option<Rate>) -> String {
+    rate.map_or("undefined".to_owned(), |r| {
+        format!("{:.1} % ({:.1} to {:.1})", 100.0 * r.value, 100.0 * r.low, 100.0 * r.high)
+    })
+}
+
+fn suites(report: &Report) -> Table {
+    let mut table = Table::new(
+        [Column::text("defense")].into_iter().chain(report.by_suite.keys().map(|s| Column::number(s.as_str()))),
+    );
+    for overall in &report.results {
+        let cells = report.by_suite.values().map(|rows| {
+            rows.iter().find(|r| r.defense == overall.defense).map_or(String::new(), |r| {
+                format!("{}/{}, {}, {}/{}", r.blocked, r.injections, r.attributable, r.kept, r.benign)
+            })
+        });
+        table.row([label(overall)].into_iter().chain(cells));
+    }
+    table
+}
+
+fn wrong_labels(sweep: &LabelSweep) -> Table {
+    let mut table = Table::new([
+        Column::text("wrong labels"),
+        Column::number("rate"),
+        Column::number("block rate"),
+        Column::number("utility"),
+    ]);
+    for (axis, points) in [("missed taint", &sweep.missed_taint), ("over-taint", &sweep.over_taint)] {
+        for p in points {
+            let cell = |mean: f64, min: f64, max: f64| {
+                format!("{:.0} % ({:.0} to {:.0})", 100.0 * mean, 100.0 * min, 100.0 * max)
+            };
+            table.row([
+                axis.to_owned(),
+                p.rate.to_string(),
+                cell(p.block_mean, p.block_min, p.block_max),
+                cell(p.utility_mean, p.utility_min, p.utility_max),
+            ]);
+        }
+    }
+    table
+}
+
+/// One row a table and defense, in full precision; of a sweep its points instead.
+pub(crate) fn csv(report: &Report) -> String {
+    if let Some(sweep) = report.ground.as_ref().and_then(|g| g.label_sweep.as_ref()) {
+        return sweep_csv(sweep);
+    }
+    let names = [
+        "corpus", "group", "name", "defense", "control", "injections", "blocked", "attributable", "halted_in_task",
+        "benign", "kept", "unscored", "errors", "block_rate", "block_low", "block_high", "attributable_rate",
+        "attributable_low", "attributable_high", "utility_rate", "utility_low", "utility_high",
+    ];
+    let mut table = Table::new(names.map(Column::text));
+    let mut add = |group: &str, name: &str, rows: &[DefenseResult]| {
+        for r in rows {
+            let words = [&report.corpus, group, name, &r.defense].map(str::to_owned);
+            let counts =
+                [r.injections, r.blocked, r.attributable, r.halted_in_task, r.benign, r.kept, r.unscored, r.errors];
+            let rates = [r.block_rate, r.attributable_rate, r.utility_rate];
+            let cells = words.into_iter().chain([r.control.to_string()]);
+            let cells = cells.chain(counts.map(|n| n.to_string()));
+            table.row(cells.chain(rates.into_iter().flat_map(rate_cells)));
+        }
+    };
+    add("all", "", &report.results);
+    for (suite, rows) in &report.by_suite {
+        add("suite", suite, rows);
+    }
+    for (attack, rows) in report.by_attack.iter().flatten() {
+        add("attack", attack, rows);
+    }
+    table.to_csv()
+}
+
+fn rate_cells(rate: Option<Rate>) -> [String; 3] {
+    rate.map_or_else(Default::default, |r| [r.value, r.low, r.high].map(|x| x.to_string()))
+}
+
+fn sweep_csv(sweep: &LabelSweep) -> String {
+    let names = ["axis", "rate", "block_mean", "block_min", "block_max", "utility_mean", "utility_min", "utility_max"];
+    let mut table = Table::new(names.map(Column::text));
+    for (axis, points) in [("missed_taint", &sweep.missed_taint), ("over_taint", &sweep.over_taint)] {
+        for p in points {
+            let numbers = [
+                p.rate, p.block_mean, p.block_min, p.block_max, p.utility_mean, p.utility_min, p.utility_max,
+            ];
+            table.row([axis.to_owned()].into_iter().chain(numbers.map(|x| x.to_string())));
+        }
+    }
+    table.to_csv()
+}
+
+/// The injection tasks, each with what it needs.
+pub(crate) fn reach(reach: &EgressReach) -> Table {
+    let mut table = Table::new([Column::text("goal's calls"), Column::number("tasks"), Column::text("injection tasks")]);
+    for (what, tasks) in
+        [("only egress tools", &reach.only_egress), ("mixed", &reach.mixed), ("no egress tool", &reach.no_egress)]
+    {
+        table.row([what.to_owned(), tasks.len().to_string(), tasks.join(" ")]);
+    }
+    table
+}

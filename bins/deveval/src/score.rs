@@ -1,0 +1,84 @@
+//! Scoring defenses on a corpus: what `deveval` does without a subcommand.
+
+use std::collections::BTreeSet;
+
+use wardline_cli::{Exit, Failure, Stdout, data_dir};
+use wardline_defense::{
+    Comparison, Defense, DefenseResult, EvaluateError, FlowGuard, Kind, OnError, Scenario, SweepOptions, correct_labels,
+    egress_reach, evaluate, label_counts, label_sweep,
+};
+
+use crate::args::{OnErrorArg, ScoreArgs};
+use crate::output::{self, Ground, Reach, Report};
+use crate::{corpora, defenses};
+
+pub(crate) fn run(args: &ScoreArgs, out: &mut Stdout) -> Result<Exit, Failure> {
+    if args.sweep && args.corpus != "agentdojo" {
+        return Err(Failure::usage("--sweep goes with --corpus agentdojo".to_owned()));
+    }
+    let chosen = defenses::chosen(args)?;
+    let corpus = corpora::load(&args.corpus, args.data_dir.as_deref())?;
+    let scenarios = in_suite(corpus.scenarios, args.suite.as_deref(), &args.corpus)?;
+    if args.corpus == corpora::EGRESS_REACH {
+        output::reach(&Reach::new(egress_reach(&scenarios)), args.format, out)?;
+        return Ok(Exit::Ok);
+    }
+
+    let on_error = match args.on_error {
+        OnErrorArg::Fail => OnError::Fail,
+        OnErrorArg::Deny => OnError::Deny,
+        OnErrorArg::Allow => OnError::Allow,
+    };
+    let bar = wardline_cli::progress_bar(chosen.len() as u64, "defenses");
+    let mut evaluations = Vec::with_capacity(chosen.len());
+    for defense in &chosen {
+        bar.set_message(defense.name().to_owned());
+        evaluations.push(evaluate(&**defense, &scenarios, on_error).map_err(failure)?);
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    let comparison = Comparison { evaluations };
+
+    let report = Report {
+        schema: output::SCHEMA,
+        corpus: args.corpus.clone(),
+        corpus_sha256: corpus.sha256,
+        suite: args.suite.clone(),
+        results: comparison.table(&scenarios, |_| true),
+        by_suite: comparison.by_suite(&scenarios),
+        by_attack: Some(comparison.by_attack(&scenarios)).filter(|_| args.corpus.starts_with("attacks")),
+        ground: if args.corpus == "agentdojo" { Some(ground(&scenarios, args.sweep)?) } else { None },
+    };
+    output::report(&report, args.format, out)?;
+    Ok(Exit::Ok)
+}
+
+/// A defense that cannot rule leaves the run incomplete; everything else is wrong input.
+fn failure(error: EvaluateError) -> Failure {
+    let incomplete = matches!(error, EvaluateError::Decide { .. });
+    let message = Failure::from(error).to_string();
+    if incomplete { Failure::new(Exit::Incomplete, message) } else { Failure::usage(message) }
+}
+
+fn in_suite(scenarios: Vec<Scenario>, suite: Option<&str>, corpus: &str) -> Result<Vec<Scenario>, Failure> {
+    let Some(suite) = suite else { return Ok(scenarios) };
+    let suites: BTreeSet<String> = scenarios.iter().map(|s| s.suite.clone()).collect();
+    if !suites.contains(suite) {
+        let known = suites.into_iter().collect::<Vec<_>>().join(", ");
+        return Err(Failure::usage(format!("corpus {corpus} has no suite {suite}; it has {known}")));
+    }
+    Ok(scenarios.into_iter().filter(|s| s.suite == suite).collect())
+}
+
+fn ground(scenarios: &[Scenario], sweep: bool) -> Result<Ground, Failure> {
+    let corrected = correct_labels(scenarios);
+    let guard = FlowGuard::new();
+    let evaluation = evaluate(&guard, &corrected, OnError::Fail).map_err(failure)?;
+    let unscorable = scenarios.iter().filter(|s| s.kind == Kind::Injection && !s.is_scorable()).map(|s| s.id.clone());
+    Ok(Ground {
+        labels: label_counts(scenarios),
+        flow_guard_corrected: DefenseResult::tally(&evaluation, &corrected, |_| true),
+        unscorable: unscorable.collect(),
+        label_sweep: if sweep { Some(label_sweep(&corrected, &SweepOptions::default()).map_err(failure)?) } else { None },
+    })
+}
