@@ -1,7 +1,10 @@
 //! Maintainers' commands: `cargo xtask --help`.
 
+mod figures;
+mod reproduce;
 mod shell;
 mod test;
+mod tidy;
 
 use std::process::ExitCode;
 
@@ -16,13 +19,19 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Run every test of the project
+    Reproduce(reproduce::Args),
     Test(test::Args),
+    Tidy(tidy::Args),
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match wardline_cli::parse::<Cli>() {
+        Ok(cli) => cli,
+        Err(exit) => return exit,
+    };
     wardline_cli::run(|out| match cli.command {
+        Command::Reproduce(args) => reproduce::run(&args, out),
         Command::Test(args) => test::run(&args, out),
+        Command::Tidy(args) => tidy::run(&args, out),
     })
 }

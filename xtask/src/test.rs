@@ -4,7 +4,7 @@ use wardline_cli::{Exit, Failure, Stdout};
 
 use crate::shell::{cargo, root, step};
 
-/// Run every test of the project.
+/// Run every test of the project
 #[derive(clap::Args)]
 pub(crate) struct Args {}
 

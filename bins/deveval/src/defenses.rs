@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use wardline_cli::Failure;
-use wardline_defense::{
-    AllowAll, Combined, Defense, DenyAll, DenyEgress, ExecDefense, FlowGuard, KeywordFilter, Rule,
-};
+use wardline_defense::{AllowAll, Combined, Defense, DenyAll, DenyEgress, ExecDefense, FlowGuard, KeywordFilter, Rule};
 
 use crate::args::ScoreArgs;
 

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use wardline_cli::{Exit, Failure, Stdout, data_dir};
+use wardline_cli::{Exit, Failure, Stdout};
 use wardline_defense::{
-    Comparison, Defense, DefenseResult, EvaluateError, FlowGuard, Kind, OnError, Scenario, SweepOptions, correct_labels,
-    egress_reach, evaluate, label_counts, label_sweep,
+    Comparison, DefenseResult, EvaluateError, FlowGuard, Kind, OnError, Outcome, Scenario, SweepOptions,
+    correct_labels, egress_reach, evaluate, exposure, label_counts, label_sweep,
 };
 
 use crate::args::{OnErrorArg, ScoreArgs};
@@ -39,6 +39,9 @@ pub(crate) fn run(args: &ScoreArgs, out: &mut Stdout) -> Result<Exit, Failure> {
     bar.finish_and_clear();
     let comparison = Comparison { evaluations };
 
+    let of_pairs = matches!(args.corpus.as_str(), "pairs") || args.corpus.starts_with("attacks");
+    let attacks: BTreeSet<&String> = scenarios.iter().filter_map(|s| s.attack.as_ref()).collect();
+    let by_attack = |attack: &String| exposure(&scenarios, |s| s.attack.as_ref().is_none_or(|a| a == attack));
     let report = Report {
         schema: output::SCHEMA,
         corpus: args.corpus.clone(),
@@ -47,6 +50,8 @@ pub(crate) fn run(args: &ScoreArgs, out: &mut Stdout) -> Result<Exit, Failure> {
         results: comparison.table(&scenarios, |_| true),
         by_suite: comparison.by_suite(&scenarios),
         by_attack: Some(comparison.by_attack(&scenarios)).filter(|_| args.corpus.starts_with("attacks")),
+        exposure: of_pairs.then(|| exposure(&scenarios, |_| true)),
+        exposure_by_attack: of_pairs.then(|| attacks.iter().map(|a| ((*a).clone(), by_attack(a))).collect()),
         ground: if args.corpus == "agentdojo" { Some(ground(&scenarios, args.sweep)?) } else { None },
     };
     output::report(&report, args.format, out)?;
@@ -75,10 +80,22 @@ fn ground(scenarios: &[Scenario], sweep: bool) -> Result<Ground, Failure> {
     let guard = FlowGuard::new();
     let evaluation = evaluate(&guard, &corrected, OnError::Fail).map_err(failure)?;
     let unscorable = scenarios.iter().filter(|s| s.kind == Kind::Injection && !s.is_scorable()).map(|s| s.id.clone());
+    let allowed = scenarios
+        .iter()
+        .zip(&evaluation.scored)
+        .filter(|(_, scored)| matches!(scored.outcome, Outcome::Injection { denial: None, .. }));
+    let mut allows: Vec<String> =
+        allowed.flat_map(|(s, _)| s.steps.iter().filter(|x| x.injected).map(|x| x.call.tool.clone())).collect();
+    allows.sort();
     Ok(Ground {
         labels: label_counts(scenarios),
         flow_guard_corrected: DefenseResult::tally(&evaluation, &corrected, |_| true),
+        flow_guard_allows: allows,
         unscorable: unscorable.collect(),
-        label_sweep: if sweep { Some(label_sweep(&corrected, &SweepOptions::default()).map_err(failure)?) } else { None },
+        label_sweep: if sweep {
+            Some(label_sweep(&corrected, &SweepOptions::default()).map_err(failure)?)
+        } else {
+            None
+        },
     })
 }

@@ -2,8 +2,10 @@
 
 mod data_dir;
 mod exit;
+mod parse;
 mod progress;
 
 pub use data_dir::{DataDir, data_dir};
 pub use exit::{Exit, Failure, Stdout, run};
+pub use parse::parse;
 pub use progress::progress_bar;

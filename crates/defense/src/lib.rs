@@ -6,6 +6,7 @@ mod decision;
 mod evaluate;
 #[cfg(feature = "exec")]
 mod exec;
+mod exposure;
 mod labels;
 mod pcg;
 mod reach;
@@ -20,6 +21,7 @@ pub use decision::{Decision, Defense, DefenseError};
 pub use evaluate::{Denial, EvaluateError, Evaluation, OnError, Outcome, Scored, evaluate};
 #[cfg(feature = "exec")]
 pub use exec::{ExecDefense, PROTOCOL};
+pub use exposure::{Exposure, exposure};
 pub use labels::{LabelCounts, label_counts};
 pub use reach::{EgressReach, egress_reach};
 pub use reference::{AllowAll, DenyAll, DenyEgress, FlowGuard, KeywordFilter, is_control, reference_defenses};

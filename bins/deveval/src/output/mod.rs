@@ -7,7 +7,7 @@ use std::io::Write;
 
 use serde::Serialize;
 use wardline_cli::{Failure, Stdout};
-use wardline_defense::{DefenseResult, EgressReach, LabelCounts, LabelSweep};
+use wardline_defense::{DefenseResult, EgressReach, Exposure, LabelCounts, LabelSweep};
 
 use crate::args::Format;
 
@@ -26,6 +26,10 @@ pub(crate) struct Report {
     pub(crate) by_suite: BTreeMap<String, Vec<DefenseResult>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) by_attack: Option<BTreeMap<String, Vec<DefenseResult>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) exposure: Option<Exposure>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) exposure_by_attack: Option<BTreeMap<String, Exposure>>,
     #[serde(flatten)]
     pub(crate) ground: Option<Ground>,
 }
@@ -35,6 +39,7 @@ pub(crate) struct Report {
 pub(crate) struct Ground {
     pub(crate) labels: LabelCounts,
     pub(crate) flow_guard_corrected: DefenseResult,
+    pub(crate) flow_guard_allows: Vec<String>,
     pub(crate) unscorable: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) label_sweep: Option<LabelSweep>,

@@ -160,9 +160,28 @@ pub(crate) fn csv(report: &Report) -> String {
         return sweep_csv(sweep);
     }
     let names = [
-        "corpus", "group", "name", "defense", "control", "injections", "blocked", "attributable", "halted_in_task",
-        "benign", "kept", "unscored", "errors", "block_rate", "block_low", "block_high", "attributable_rate",
-        "attributable_low", "attributable_high", "utility_rate", "utility_low", "utility_high",
+        "corpus",
+        "group",
+        "name",
+        "defense",
+        "control",
+        "injections",
+        "blocked",
+        "attributable",
+        "halted_in_task",
+        "benign",
+        "kept",
+        "unscored",
+        "errors",
+        "block_rate",
+        "block_low",
+        "block_high",
+        "attributable_rate",
+        "attributable_low",
+        "attributable_high",
+        "utility_rate",
+        "utility_low",
+        "utility_high",
     ];
     let mut table = Table::new(names.map(Column::text));
     let mut add = |group: &str, name: &str, rows: &[DefenseResult]| {
@@ -195,9 +214,8 @@ fn sweep_csv(sweep: &LabelSweep) -> String {
     let mut table = Table::new(names.map(Column::text));
     for (axis, points) in [("missed_taint", &sweep.missed_taint), ("over_taint", &sweep.over_taint)] {
         for p in points {
-            let numbers = [
-                p.rate, p.block_mean, p.block_min, p.block_max, p.utility_mean, p.utility_min, p.utility_max,
-            ];
+            let numbers =
+                [p.rate, p.block_mean, p.block_min, p.block_max, p.utility_mean, p.utility_min, p.utility_max];
             table.row([axis.to_owned()].into_iter().chain(numbers.map(|x| x.to_string())));
         }
     }
@@ -206,7 +224,8 @@ fn sweep_csv(sweep: &LabelSweep) -> String {
 
 /// The injection tasks, each with what it needs.
 pub(crate) fn reach(reach: &EgressReach) -> Table {
-    let mut table = Table::new([Column::text("goal's calls"), Column::number("tasks"), Column::text("injection tasks")]);
+    let mut table =
+        Table::new([Column::text("goal's calls"), Column::number("tasks"), Column::text("injection tasks")]);
     for (what, tasks) in
         [("only egress tools", &reach.only_egress), ("mixed", &reach.mixed), ("no egress tool", &reach.no_egress)]
     {

@@ -1,0 +1,64 @@
+//! `cargo xtask reproduce`: from nothing to every published figure beside ours.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+use wardline_cli::{Exit, Failure, Stdout, data_dir};
+
+use crate::figures::{self, Run};
+use crate::shell::{cargo, root, step};
+
+/// Build everything and compare every published figure with ours
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Folder of built corpora [default: $WARDLINE_DATA, else data/ of the checkout]
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    /// Python for the exporter, 3.10 or later [default: the newest found]
+    #[arg(long, value_name = "PROGRAM")]
+    python: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
+    let data = data_dir(args.data_dir.as_deref())?.path;
+    step(out, "build deveval", &mut cargo(&["build", "--release", "--locked", "--package", "deveval"]))?;
+    let deveval = root().join("target/release/deveval");
+
+    let mut build = Command::new(&deveval);
+    build.args(["corpora", "build", "--data-dir"]).arg(&data);
+    if let Some(python) = &args.python {
+        build.arg("--python").arg(python);
+    }
+    step(out, "build the AgentDojo corpora", &mut build)?;
+    step(
+        out,
+        "check them against the lock",
+        Command::new(&deveval).args(["corpora", "check", "--data-dir"]).arg(&data),
+    )?;
+
+    let mut differ = 0;
+    for run in figures::agent()? {
+        let result = deveval_json(&deveval, &data, &run)?;
+        writeln!(out, "\n== {} (deveval {})\n", run.title, run.args.join(" "))?;
+        let (table, different) = figures::compare(&run, &result)?;
+        write!(out, "{}", table.to_text())?;
+        out.flush()?;
+        differ += different;
+    }
+    if differ > 0 {
+        return Err(Failure::new(Exit::Failed, format!("{differ} figures differ from the published ones")));
+    }
+    writeln!(out, "\nevery published figure is reproduced")?;
+    Ok(Exit::Ok)
+}
+
+fn deveval_json(deveval: &Path, data: &Path, run: &Run) -> Result<Value, Failure> {
+    let output = Command::new(deveval).args(&run.args).args(["--format", "json", "--data-dir"]).arg(data).output()?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(Failure::new(Exit::Failed, format!("deveval {}: {}", run.args.join(" "), said.trim())));
+    }
+    Ok(serde_json::from_slice(&output.stdout)?)
+}
