@@ -1,0 +1,509 @@
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+use crate::interval::{normal_cdf, normal_quantile, wilson_of_share};
+use crate::quantile::of_sorted;
+use crate::replicates::{self, Evaluate};
+use crate::statistics::{Mean, RowWeights};
+use crate::{Design, Interval, MetricsError, Stream, check, score_auc_interval};
+
+/// How a bootstrap distribution becomes an interval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum BootstrapInterval {
+    /// The quantiles of the replicates at (1 − confidence) / 2 and (1 + confidence) / 2. The published mail figures use it.
+    Percentile,
+    /// Bias-corrected and accelerated percentiles (B. Efron, "Better bootstrap confidence intervals", JASA 82 (1987)); the
+    /// acceleration comes from the delete-one-unit jackknife. Not defined for a crossed design. Where a number's correction is not
+    /// defined (all replicates on one side of it, or no spread in the jackknife) that number gets its percentile interval.
+    Bca,
+    /// Percentiles at levels that make up for what the plain bootstrap gets wrong with few units. The quantiles stand at Φ(∓κ)
+    /// with κ = t · √(V / V*): t is Student's quantile, V* the variance of the replicates, V the unbiased variance.
+    ///
+    /// * One axis with G units in S strata: V / V* = G / (G − S), t with G − S degrees of freedom
+    ///   (T. C. Hesterberg, "What teachers should know about the bootstrap", The American Statistician 69 (2015)).
+    /// * Crossed: the pigeonhole bootstrap counts the variance of the single cells three times. V is put together from bootstraps
+    ///   of either axis alone and of the cells, as A + B + E with E the variance from cells alone and A, B what an axis has above
+    ///   that (not below 0); t has Satterthwaite's degrees of freedom. The idea of adding and subtracting one-way variances is
+    ///   that of A. C. Cameron, J. B. Gelbach, D. L. Miller, "Robust inference with multiway clustering", JBES 29 (2011).
+    ///
+    /// Where the levels lie beyond the replicates, the interval is value ± t · √V, kept within the statistic's range.
+    #[default]
+    Expanded,
+}
+
+/// What an interval is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum IntervalKind {
+    /// Percentile bootstrap.
+    Percentile,
+    /// Bias-corrected and accelerated bootstrap.
+    Bca,
+    /// Expanded percentile bootstrap.
+    Expanded,
+    /// Estimate ± Student's t times the bootstrap's standard error: too few replicates for the expanded levels.
+    StudentT,
+    /// Wilson's or Newcombe's score interval over the independent units: the bootstrap had no spread.
+    Score,
+    /// None: the number or all its replicates are undefined, or the bootstrap had no spread and no closed form applies.
+    Undefined,
+}
+
+/// A number with its interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct Estimate {
+    /// The statistic of the rows as they are; NaN when it is undefined.
+    pub value: f64,
+    /// The interval.
+    pub interval: Option<Interval>,
+    /// What the interval is.
+    pub kind: IntervalKind,
+    /// Standard deviation of the replicates.
+    pub standard_error: f64,
+    /// Replicates in which the statistic is defined.
+    pub replicates: usize,
+    /// Replicates left out because the statistic is undefined in them (one class only, for example).
+    pub undefined: usize,
+}
+
+/// A bootstrap: how many replicates, which interval, whose random stream.
+///
+/// ```
+/// use wardline_metrics::{Bootstrap, Design, Stream};
+/// // 20 payloads on 5 surfaces each; a payload is caught on all surfaces or on none.
+/// let payload: Vec<u32> = (0..100).map(|i| i / 5).collect();
+/// let caught: Vec<bool> = payload.iter().map(|p| p % 4 != 0).collect();
+/// let bootstrap = Bootstrap::new(Stream::new(1, "pi", "detector")).replicates(2000);
+/// let rows = bootstrap.rate(&Design::rows(100)?, &caught)?;
+/// let clusters = bootstrap.rate(&Design::clusters(&payload)?, &caught)?;
+/// assert_eq!((rows.value, clusters.value), (0.75, 0.75));
+/// let width = |e: wardline_metrics::Estimate| e.interval.map_or(0.0, |i| i.width());
+/// assert!(width(clusters) > 2.0 * width(rows));
+/// # Ok::<(), wardline_metrics::MetricsError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Bootstrap {
+    replicates: usize,
+    confidence: f64,
+    interval: BootstrapInterval,
+    stream: Stream,
+}
+
+/// What is known of a number beyond its replicates.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shape {
+    /// Range of possible values.
+    pub(crate) range: (f64, f64),
+    /// The closed form to fall back on.
+    pub(crate) closed_form: ClosedForm,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum ClosedForm {
+    Unknown,
+    /// A share of this many independent units.
+    Rate {
+        units: usize,
+    },
+    /// An area under the ROC curve over this many independent units of either class.
+    Auc {
+        positives: usize,
+        negatives: usize,
+    },
+}
+
+impl ClosedForm {
+    fn interval(self, value: f64, confidence: f64) -> Option<Interval> {
+        match self {
+            Self::Rate { units } if units > 0 => Some(wilson_of_share(value, units as f64, confidence)),
+            Self::Auc { positives, negatives } => {
+                score_auc_interval(value, positives as u64, negatives as u64, confidence).ok().flatten()
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Shape {
+    pub(crate) const ANY: Self = Self { range: (f64::NEG_INFINITY, f64::INFINITY), closed_form: ClosedForm::Unknown };
+
+    pub(crate) fn rate(units: usize) -> Self {
+        Self { range: (0.0, 1.0), closed_form: ClosedForm::Rate { units } }
+    }
+}
+
+/// A number, or the difference of two.
+pub(crate) enum Target {
+    Single(Shape),
+    Difference { first: (f64, Shape), second: (f64, Shape) },
+}
+
+impl Target {
+    fn range(&self) -> (f64, f64) {
+        match self {
+            Self::Single(shape) => shape.range,
+            Self::Difference { first: (_, a), second: (_, b) } => (a.range.0 - b.range.1, a.range.1 - b.range.0),
+        }
+    }
+
+    /// The interval when the replicates have no spread. The two intervals of a difference are combined by squaring and adding
+    /// (R. G. Newcombe, Statist. Med. 17 (1998), method 10 for independent samples), which is wide for positively correlated ones.
+    fn closed_form(&self, value: f64, confidence: f64) -> Option<Interval> {
+        match self {
+            Self::Single(shape) => shape.closed_form.interval(value, confidence),
+            Self::Difference { first: (a, first), second: (b, second) } => {
+                let (i, j) =
+                    (first.closed_form.interval(*a, confidence)?, second.closed_form.interval(*b, confidence)?);
+                let (low, high) = ((a - i.low).hypot(j.high - b), (i.high - a).hypot(b - j.low));
+                Some(Interval { low: (value - low).max(-1.0), high: (value + high).min(1.0) })
+            }
+        }
+    }
+}
+
+/// Replicates of one number, sorted, without the undefined ones.
+struct Column {
+    value: f64,
+    sorted: Vec<f64>,
+    undefined: usize,
+}
+
+impl Column {
+    fn of(value: f64, replicates: &[f64], width: usize, column: usize) -> Self {
+        let all = replicates.len() / width;
+        let mut sorted: Vec<f64> =
+            replicates.iter().skip(column).step_by(width).copied().filter(|v| v.is_finite()).collect();
+        sorted.sort_unstable_by(f64::total_cmp);
+        Self { value, undefined: all - sorted.len(), sorted }
+    }
+
+    fn variance(&self) -> f64 {
+        variance(&self.sorted)
+    }
+
+    fn has_spread(&self) -> bool {
+        match (self.sorted.first(), self.sorted.last()) {
+            (Some(low), Some(high)) => high - low > 1e-12 * low.abs().max(high.abs()),
+            _ => false,
+        }
+    }
+
+    fn between(&self, low: f64, high: f64) -> Interval {
+        Interval { low: of_sorted(&self.sorted, low), high: of_sorted(&self.sorted, high) }
+    }
+}
+
+fn variance(values: &[f64]) -> f64 {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / (n - 1.0)
+}
+
+impl Bootstrap {
+    /// 1,000 replicates, 95 % confidence, [`BootstrapInterval::Expanded`].
+    #[must_use]
+    pub fn new(stream: Stream) -> Self {
+        Self { replicates: 1000, confidence: 0.95, interval: BootstrapInterval::default(), stream }
+    }
+
+    /// Another number of replicates; at least 2.
+    #[must_use]
+    pub fn replicates(mut self, replicates: usize) -> Self {
+        self.replicates = replicates;
+        self
+    }
+
+    /// Another confidence level, between 0 and 1.
+    #[must_use]
+    pub fn confidence(mut self, confidence: f64) -> Self {
+        self.confidence = confidence;
+        self
+    }
+
+    /// Another kind of interval.
+    #[must_use]
+    pub fn interval(mut self, interval: BootstrapInterval) -> Self {
+        self.interval = interval;
+        self
+    }
+
+    /// The share of rows that are hits.
+    ///
+    /// When no replicate differs (0 of n, n of n, one cluster), the interval is Wilson's over the number of independent units: rows,
+    /// clusters, or the smaller axis of a crossed design.
+    ///
+    /// # Errors
+    /// Inputs of different length, or settings out of range.
+    ///
+    /// ```
+    /// use wardline_metrics::{Bootstrap, Design, IntervalKind, Stream, wilson};
+    /// let e = Bootstrap::new(Stream::new(1, "block", "deny-all")).rate(&Design::rows(50)?, &[true; 50])?;
+    /// assert_eq!((e.kind, e.interval), (IntervalKind::Score, wilson(50, 50, 0.95)?));
+    /// # Ok::<(), wardline_metrics::MetricsError>(())
+    /// ```
+    pub fn rate(&self, design: &Design, hits: &[bool]) -> Result<Estimate, MetricsError> {
+        let shape = Shape::rate(design.independent_units(|_| true));
+        self.mean_with(design, &to_numbers(hits), Target::Single(shape))
+    }
+
+    /// The difference of two shares of the same rows, `first − second`, paired: both are read from the same replicate.
+    ///
+    /// When no replicate differs, the two Wilson intervals over the independent units are combined by squaring and adding.
+    ///
+    /// # Errors
+    /// Inputs of different length, or settings out of range.
+    ///
+    /// ```
+    /// use wardline_metrics::{Bootstrap, Design, Stream};
+    /// let (a, b): (Vec<bool>, Vec<bool>) = (0..200).map(|i| (i % 2 == 0, i % 4 == 0)).unzip();
+    /// let e = Bootstrap::new(Stream::new(1, "block", "a - b")).rate_difference(&Design::rows(200)?, &a, &b)?;
+    /// assert_eq!(e.value, 0.25);
+    /// assert!(e.interval.is_some_and(|i| i.low > 0.15 && i.high < 0.35));
+    /// # Ok::<(), wardline_metrics::MetricsError>(())
+    /// ```
+    pub fn rate_difference(&self, design: &Design, first: &[bool], second: &[bool]) -> Result<Estimate, MetricsError> {
+        check::same_length("first", design.len(), first.len())?;
+        check::same_length("second", design.len(), second.len())?;
+        let shape = Shape::rate(design.independent_units(|_| true));
+        let share = |hits: &[bool]| hits.iter().filter(|&&h| h).count() as f64 / hits.len() as f64;
+        let difference: Vec<f64> = first.iter().zip(second).map(|(&a, &b)| f64::from(a) - f64::from(b)).collect();
+        let target = Target::Difference { first: (share(first), shape), second: (share(second), shape) };
+        self.mean_with(design, &difference, target)
+    }
+
+    /// The mean of a value of each row. For a paired difference of means, give the differences.
+    ///
+    /// # Errors
+    /// A value that is not finite, inputs of different length, or settings out of range.
+    ///
+    /// ```
+    /// use wardline_metrics::{Bootstrap, Design, Stream};
+    /// let values: Vec<f64> = (0..100).map(f64::from).collect();
+    /// let e = Bootstrap::new(Stream::new(1, "drop", "detector")).mean(&Design::rows(100)?, &values)?;
+    /// assert_eq!(e.value, 49.5);
+    /// assert!((e.standard_error - 2.9).abs() < 0.3); // √(variance / n) = 2.89
+    /// # Ok::<(), wardline_metrics::MetricsError>(())
+    /// ```
+    pub fn mean(&self, design: &Design, values: &[f64]) -> Result<Estimate, MetricsError> {
+        check::finite("value", values)?;
+        self.mean_with(design, values, Target::Single(Shape::ANY))
+    }
+
+    fn mean_with(&self, design: &Design, values: &[f64], target: Target) -> Result<Estimate, MetricsError> {
+        check::same_length("values", design.len(), values.len())?;
+        let estimates = self.estimates(design, |design| Mean::new(design, values), &[target])?;
+        Ok(estimates[0])
+    }
+
+    /// Any statistic of the rows, given how often each row was drawn (in row order). All ones are the rows as they are; a value
+    /// that is not finite says that the statistic is undefined in that replicate.
+    ///
+    /// # Errors
+    /// Settings out of range.
+    ///
+    /// ```
+    /// use wardline_metrics::{Bootstrap, Design, Stream};
+    /// let values = [1.0, 2.0, 4.0, 8.0];
+    /// let geometric = |drawn: &[u32]| {
+    ///     let logs: f64 = drawn.iter().zip(&values).map(|(&w, v): (_, &f64)| f64::from(w) * v.ln()).sum();
+    ///     (logs / f64::from(drawn.iter().sum::<u32>())).exp()
+    /// };
+    /// let e = Bootstrap::new(Stream::new(1, "latency", "a")).statistic(&Design::rows(4)?, geometric)?;
+    /// assert!((e.value - 8.0_f64.sqrt()).abs() < 1e-12);
+    /// # Ok::<(), wardline_metrics::MetricsError>(())
+    /// ```
+    pub fn statistic(
+        &self,
+        design: &Design,
+        statistic: impl Fn(&[u32]) -> f64 + Sync,
+    ) -> Result<Estimate, MetricsError> {
+        let build = |design: &Design| RowWeights::new(design, &statistic);
+        Ok(self.estimates(design, build, &[Target::Single(Shape::ANY)])?[0])
+    }
+
+    pub(crate) fn check(&self, design: &Design) -> Result<(), MetricsError> {
+        check::confidence(self.confidence)?;
+        if self.replicates < 2 {
+            let value = self.replicates as f64;
+            return Err(MetricsError::OutOfRange { what: "number of replicates", value, range: "2.." });
+        }
+        if matches!(self.stream.0, crate::stream::Kind::Numpy(_))
+            && !(design.axes.len() == 1 && design.axes[0].strata.len() == 1)
+        {
+            return Err(MetricsError::NumpyDesign);
+        }
+        Ok(())
+    }
+
+    /// The raw replicates, replicate by replicate.
+    pub(crate) fn run<E: Evaluate>(&self, design: &Design, statistic: &E) -> Vec<f64> {
+        replicates::run(design, statistic, &self.stream, self.replicates)
+    }
+
+    /// Estimates of every number that the statistic gives; `build` makes the statistic for a design over the same rows.
+    pub(crate) fn estimates<E: Evaluate>(
+        &self,
+        design: &Design,
+        build: impl Fn(&Design) -> E,
+        targets: &[Target],
+    ) -> Result<Vec<Estimate>, MetricsError> {
+        self.check(design)?;
+        if targets.is_empty() {
+            return Ok(Vec::new());
+        }
+        let statistic = build(design);
+        let width = targets.len();
+        let values = replicates::point(design, &statistic);
+        let columns = self.columns(&values, &self.run(design, &statistic));
+        let jackknife = match self.interval {
+            BootstrapInterval::Bca if design.axes.len() > 1 => return Err(MetricsError::CrossedDesign("BCa")),
+            BootstrapInterval::Bca => replicates::jackknife(design, &statistic),
+            _ => Vec::new(),
+        };
+        let spreads = match self.interval {
+            BootstrapInterval::Expanded => self.spreads(design, &build, &values, &columns),
+            _ => Vec::new(),
+        };
+        Ok(columns
+            .iter()
+            .zip(targets)
+            .enumerate()
+            .map(|(i, (column, target))| {
+                let (interval, kind) = if column.value.is_nan() || column.sorted.is_empty() {
+                    (None, IntervalKind::Undefined)
+                } else if !column.has_spread() {
+                    match target.closed_form(column.value, self.confidence) {
+                        Some(interval) => (Some(interval), IntervalKind::Score),
+                        None => (None, IntervalKind::Undefined),
+                    }
+                } else {
+                    let (interval, kind) = match self.interval {
+                        BootstrapInterval::Percentile => self.percentile(column),
+                        BootstrapInterval::Bca => {
+                            let without: Vec<f64> = jackknife.iter().skip(i).step_by(width).copied().collect();
+                            self.bca(column, &without)
+                        }
+                        BootstrapInterval::Expanded => self.expanded(column, spreads[i], target.range()),
+                    };
+                    (Some(interval), kind)
+                };
+                Estimate {
+                    value: column.value,
+                    interval,
+                    kind,
+                    standard_error: column.variance().sqrt(),
+                    replicates: column.sorted.len(),
+                    undefined: column.undefined,
+                }
+            })
+            .collect())
+    }
+
+    fn columns(&self, values: &[f64], replicates: &[f64]) -> Vec<Column> {
+        let width = values.len();
+        values.iter().enumerate().map(|(i, &value)| Column::of(value, replicates, width, i)).collect()
+    }
+
+    fn percentile(&self, column: &Column) -> (Interval, IntervalKind) {
+        let tail = (1.0 - self.confidence) / 2.0;
+        (column.between(tail, 1.0 - tail), IntervalKind::Percentile)
+    }
+
+    fn bca(&self, column: &Column, without: &[f64]) -> (Interval, IntervalKind) {
+        let n = column.sorted.len() as f64;
+        let below = column.sorted.partition_point(|&v| v < column.value) as f64;
+        let not_above = column.sorted.partition_point(|&v| v <= column.value) as f64;
+        // Replicates tied with the value count one half, as in scipy.
+        let bias = normal_quantile(f64::midpoint(below, not_above) / n);
+        let mean = without.iter().sum::<f64>() / without.len() as f64;
+        let (mut squares, mut cubes) = (0.0, 0.0);
+        for v in without {
+            let d = mean - v;
+            squares += d * d;
+            cubes += d * d * d;
+        }
+        let acceleration = cubes / (6.0 * squares.powf(1.5));
+        let level = |z: f64| normal_cdf(bias + (bias + z) / (1.0 - acceleration * (bias + z)));
+        let z = normal_quantile(f64::midpoint(1.0, self.confidence));
+        let (low, high) = (level(-z), level(z));
+        if low.is_finite() && high.is_finite() && low <= high {
+            (column.between(low, high), IntervalKind::Bca)
+        } else {
+            self.percentile(column)
+        }
+    }
+
+    /// For each number: the unbiased standard error and the degrees of freedom that go with it.
+    fn spreads<E: Evaluate>(
+        &self,
+        design: &Design,
+        build: &impl Fn(&Design) -> E,
+        values: &[f64],
+        columns: &[Column],
+    ) -> Vec<Spread> {
+        let unbiased = |axis: &crate::design::Axis, variance: f64| match axis.degrees_of_freedom() {
+            0 => 0.0,
+            free => variance * axis.units() as f64 / free as f64,
+        };
+        let of_axis = |axis: &crate::design::Axis, columns: &[Column]| -> Vec<f64> {
+            columns.iter().map(|column| unbiased(axis, column.variance())).collect()
+        };
+        let [first, second] = &design.axes[..] else {
+            let axis = &design.axes[0];
+            let free = axis.degrees_of_freedom() as f64;
+            return of_axis(axis, columns)
+                .into_iter()
+                .map(|variance| Spread { standard_error: variance.sqrt(), free })
+                .collect();
+        };
+        let alone = |design: Design, name: &str| -> Vec<f64> {
+            let replicates = replicates::run(&design, &build(&design), &self.stream.derived(name), self.replicates);
+            of_axis(&design.axes[0], &self.columns(values, &replicates))
+        };
+        let a = alone(design.axis(0), "first axis");
+        let b = alone(design.axis(1), "second axis");
+        let cells = design.cells();
+        let cells_free = cells.axes[0].degrees_of_freedom() as f64;
+        let e = alone(cells, "cells");
+        (0..values.len())
+            .map(|i| {
+                let parts = [
+                    ((a[i] - e[i]).max(0.0), first.degrees_of_freedom() as f64),
+                    ((b[i] - e[i]).max(0.0), second.degrees_of_freedom() as f64),
+                    (e[i], cells_free),
+                ];
+                let variance: f64 = parts.iter().map(|(v, _)| v).sum();
+                let per_free: f64 = parts.iter().filter(|(v, _)| *v > 0.0).map(|(v, free)| v * v / free).sum();
+                Spread { standard_error: variance.sqrt(), free: variance * variance / per_free }
+            })
+            .collect()
+    }
+
+    fn expanded(&self, column: &Column, spread: Spread, range: (f64, f64)) -> (Interval, IntervalKind) {
+        let Ok(student) = StudentsT::new(0.0, 1.0, spread.free) else {
+            return self.percentile(column);
+        };
+        let t = student.inverse_cdf(f64::midpoint(1.0, self.confidence));
+        let tail = normal_cdf(-t * spread.standard_error / column.variance().sqrt());
+        if tail * column.sorted.len() as f64 >= 1.0 {
+            return (column.between(tail, 1.0 - tail), IntervalKind::Expanded);
+        }
+        let half = t * spread.standard_error;
+        let low = (column.value - half).max(range.0);
+        let high = (column.value + half).min(range.1);
+        (Interval { low, high }, IntervalKind::StudentT)
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Spread {
+    standard_error: f64,
+    free: f64,
+}
+
+fn to_numbers(hits: &[bool]) -> Vec<f64> {
+    hits.iter().map(|&h| f64::from(h)).collect()
+}
