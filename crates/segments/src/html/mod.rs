@@ -1,0 +1,34 @@
+//! HTML, split into what a person sees and what a person does not see but a model may read.
+
+use crate::limits::Limits;
+
+/// The two sides of an HTML part.
+#[derive(Debug, Default)]
+pub(crate) struct Split {
+    pub(crate) visible: String,
+    pub(crate) hidden: String,
+    /// Where in `hidden` text begins that a style hides, and how it is hidden.
+    pub(crate) hidden_by_style: Option<(usize, String)>,
+    pub(crate) truncated: bool,
+}
+
+/// Splits HTML.
+pub(crate) fn split(text: &str, _limits: &Limits, _max_text: usize) -> Split {
+    Split { visible: mail_parser::decoders::html::html_to_text(text), ..Split::default() }
+}
+
+/// The charset that a `meta` element near the start of the document declares.
+pub(crate) fn meta_charset(bytes: &[u8]) -> Option<String> {
+    let head = &bytes[..bytes.len().min(2048)];
+    let at = memchr::memmem::find_iter(head, b"charset").chain(memchr::memmem::find_iter(head, b"CHARSET")).min()?;
+    let before = &head[..at];
+    let tag = memchr::memrchr(b'<', before)?;
+    let meta = before.get(tag + 1..tag + 5)?;
+    if !meta.eq_ignore_ascii_case(b"meta") {
+        return None;
+    }
+    let rest = head[at + 7..].trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();
+    let rest = rest.strip_prefix(b"\"").or_else(|| rest.strip_prefix(b"'")).unwrap_or(rest);
+    let end = rest.iter().position(|b| !(b.is_ascii_alphanumeric() || b"-_:.".contains(b))).unwrap_or(rest.len());
+    (end > 0).then(|| String::from_utf8_lossy(&rest[..end]).to_ascii_lowercase())
+}
