@@ -23,6 +23,10 @@ mod error;
 mod manifest;
 mod paths;
 mod record;
+#[cfg(feature = "build")]
+mod render;
+#[cfg(feature = "build")]
+mod seeds;
 
 pub use error::CorpusError;
 pub use manifest::{
@@ -32,4 +36,10 @@ pub use paths::BaseFolder;
 pub use record::{
     Addresses, Body, DetectorInput, Difficulty, EmailRecord, EvalRole, Label, Provenance, SenderAuth, Surface,
     ThreatType,
+};
+#[cfg(feature = "build")]
+pub use render::{Placement, Structure, check_text, defang, pdf_of_text, render, render_adaptive, render_handwritten};
+#[cfg(feature = "build")]
+pub use seeds::{
+    AdaptiveSeed, Carrier, ControlSeed, HandwrittenMessage, Participant, PayloadSeed, Seeds, ThreadMessage,
 };

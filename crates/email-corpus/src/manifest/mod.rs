@@ -5,5 +5,6 @@ mod reader;
 mod writer;
 
 pub use freeze::{Digests, FileDigest, digest_path, freeze};
+pub(crate) use freeze::{file_digest, hex};
 pub use reader::{ManifestReader, read_manifest};
 pub use writer::{ManifestWriter, write_atomically};
