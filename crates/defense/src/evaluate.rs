@@ -46,6 +46,9 @@ pub enum EvaluateError {
         /// The twin's id.
         twin: String,
     },
+    /// Two evaluations that are to be compared are not of the same scenarios.
+    #[error("{0} and {1} were not scored on the same scenarios")]
+    OtherScenarios(String, String),
 }
 
 /// The first denied call of a trace, where the agent halts.

@@ -7,6 +7,7 @@ mod evaluate;
 #[cfg(feature = "exec")]
 mod exec;
 mod exposure;
+mod intervals;
 mod labels;
 mod pcg;
 mod reach;
@@ -22,6 +23,7 @@ pub use evaluate::{Denial, EvaluateError, Evaluation, OnError, Outcome, Scored, 
 #[cfg(feature = "exec")]
 pub use exec::{ExecDefense, PROTOCOL};
 pub use exposure::{Exposure, exposure};
+pub use intervals::{CrossedInterval, CrossedIntervals, PairedRate, PairedResult, crossed_intervals, paired};
 pub use labels::{LabelCounts, label_counts};
 pub use reach::{EgressReach, egress_reach};
 pub use reference::{AllowAll, DenyAll, DenyEgress, FlowGuard, KeywordFilter, is_control, reference_defenses};

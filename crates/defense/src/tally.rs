@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use wardline_metrics::wilson;
 
-use crate::{EvaluateError, Evaluation, OnError, Outcome, Scenario, evaluate, is_control};
+use crate::{
+    CrossedIntervals, EvaluateError, Evaluation, OnError, Outcome, PairedResult, Scenario, crossed_intervals, evaluate,
+    is_control, paired,
+};
 
 /// A rate with its 95 % Wilson interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -56,6 +59,9 @@ pub struct DefenseResult {
     pub attributable_rate: Option<Rate>,
     /// `kept` over `benign`.
     pub utility_rate: Option<Rate>,
+    /// Intervals that respect the crossing of tasks, in the table over a whole corpus of pairs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub crossed: Option<CrossedIntervals>,
 }
 
 impl DefenseResult {
@@ -75,6 +81,7 @@ impl DefenseResult {
             block_rate: None,
             attributable_rate: None,
             utility_rate: None,
+            crossed: None,
         };
         for (scored, _) in evaluation.scored.iter().zip(scenarios).filter(|(_, s)| include(s)) {
             r.errors += scored.errors;
@@ -132,6 +139,26 @@ impl Comparison {
         let mut rows: Vec<_> = self.evaluations.iter().map(|e| DefenseResult::tally(e, scenarios, &include)).collect();
         rows.sort_by(DefenseResult::table_order);
         rows
+    }
+
+    /// The table over all scenarios, with two-way intervals where the corpus is one of pairs.
+    pub fn overall(&self, scenarios: &[Scenario]) -> Vec<DefenseResult> {
+        let mut rows = self.table(scenarios, |_| true);
+        for row in &mut rows {
+            let evaluation = self.evaluations.iter().find(|e| e.defense == row.defense);
+            row.crossed = evaluation.and_then(|e| crossed_intervals(e, scenarios));
+        }
+        rows
+    }
+
+    /// Every other defense against the named one, in the order given; `None` when it is not among them.
+    ///
+    /// # Errors
+    /// As [`paired`].
+    pub fn versus(&self, name: &str, scenarios: &[Scenario]) -> Option<Result<Vec<PairedResult>, EvaluateError>> {
+        let base = self.evaluations.iter().find(|e| e.defense == name)?;
+        let others = self.evaluations.iter().filter(|e| e.defense != name);
+        Some(others.map(|e| paired(e, base, scenarios)).collect())
     }
 
     /// One table a suite, by name.
