@@ -1,0 +1,172 @@
+"""Exports AgentDojo's suites as corpora of scenarios, one JSON Lines file a corpus.
+
+    export.py --out DIR --egress egress.toml [--workers N] [CORPUS...]
+
+The files are the same bytes on every run, machine and Python version from 3.10. Progress goes to standard output,
+`done STEP OF STEPS` a line."""
+
+import argparse
+import itertools
+import json
+import multiprocessing
+import os
+import sys
+from pathlib import Path
+
+import attacks
+import inbox
+import replay
+import suites
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+VERSION = 1
+TRANSFORMS = ("framing", "field_split", "leet")
+CORPORA = ("ground", "pairs", "attacks", *(f"attacks-{transform}" for transform in TRANSFORMS), "inbox")
+
+
+def plan(corpus):
+    """The attacks and the transform of a corpus of pairs."""
+    if corpus == "pairs":
+        return (attacks.MAIN,), None
+    return attacks.FIVE, corpus.partition("-")[2] or None
+
+
+def dump(record):
+    return json.dumps(record, ensure_ascii=False, separators=(",", ":"), sort_keys=True) + "\n"
+
+
+def index_texts(scenarios):
+    """Moves the outputs into a table, in order of first use."""
+    texts = {}
+    for scenario in scenarios:
+        for call in scenario["calls"]:
+            if "output" in call:
+                call["output"] = texts.setdefault(call["output"], len(texts))
+    return list(texts)
+
+
+def render(corpus, scenarios, **about):
+    texts = index_texts(scenarios)
+    header = {
+        "format": "wardline-scenarios",
+        "version": VERSION,
+        "corpus": corpus,
+        "benchmark": suites.BENCHMARK,
+        "package": suites.PACKAGE,
+        "texts": len(texts),
+        "scenarios": len(scenarios),
+        **about,
+    }
+    lines = itertools.chain([header], ({"text": text} for text in texts), scenarios)
+    return "".join(map(dump, lines)).encode()
+
+
+def render_inbox():
+    records = list(inbox.records())
+    header = {
+        "format": "wardline-inbox",
+        "version": VERSION,
+        "corpus": "inbox",
+        "benchmark": suites.BENCHMARK,
+        "package": suites.PACKAGE,
+        "records": len(records),
+    }
+    return "".join(map(dump, [header, *records])).encode()
+
+
+class Worker:
+    """What a worker process keeps: the egress policy, and every suite's clean outputs once they are known."""
+
+    egress = None
+    clean = None
+    clean_anywhere = None
+
+    @classmethod
+    def start(cls, egress, clean):
+        cls.egress = egress
+        if clean is not None:
+            cls.clean = clean
+            cls.clean_anywhere = {output for suite in clean.values() for outputs in suite.values() for output in outputs}
+
+
+def clean_job(suite):
+    ground = list(replay.ground(suite, Worker.egress))
+    return ground, list(replay.benign(suite, Worker.egress)), replay.clean_outputs(suite)
+
+
+def pairs_job(job):
+    suite, attack, transform = job
+    clean = Worker.clean[suite]
+    return list(replay.pairs(suite, attack, transform, Worker.egress, clean, Worker.clean_anywhere))
+
+
+def run(pool, function, jobs, progress):
+    """Results by job. Jobs are handed out largest first; the order has no bearing on the results."""
+    results = {}
+    for job, result in zip(jobs, pool.imap(function, jobs)):
+        results[job] = result
+        progress()
+    return results
+
+
+def write(folder, corpus, data):
+    path = folder / f"{corpus}.jsonl"
+    with path.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--egress", type=Path, required=True)
+    parser.add_argument("--workers", type=int, default=os.cpu_count())
+    parser.add_argument("corpora", nargs="*", default=CORPORA)
+    args = parser.parse_args()
+    egress = tomllib.loads(args.egress.read_text(encoding="utf-8"))["destination"]
+    replayed = [corpus for corpus in args.corpora if corpus not in ("ground", "inbox")]
+    names = sorted(suites.suites(), key=lambda name: -len(suites.suites()[name].user_tasks))
+    jobs = {(name, attack, plan(c)[1]) for c in replayed for attack in plan(c)[0] for name in names}
+    # Identity is replayed like any transform, and must give the attacks corpus.
+    if "attacks" in replayed:
+        jobs |= {(name, attack, "identity") for attack in attacks.FIVE for name in names}
+    jobs = sorted(jobs, key=lambda job: (names.index(job[0]), job[1], str(job[2])))
+
+    done = itertools.count(1)
+
+    def progress():
+        print(f"done {next(done)} of {len(names) + len(jobs)}", flush=True)
+
+    with multiprocessing.Pool(args.workers, Worker.start, (egress, None)) as pool:
+        base = run(pool, clean_job, names, progress)
+    clean = {name: outputs for name, (_, _, outputs) in base.items()}
+    with multiprocessing.Pool(args.workers, Worker.start, (egress, clean)) as pool:
+        pairs = run(pool, pairs_job, jobs, progress)
+
+    def scenarios(attack_names, transform):
+        for name in suites.suites():
+            yield from json.loads(json.dumps(base[name][1]))
+            for attack in attack_names:
+                yield from pairs[name, attack, transform]
+
+    for corpus in args.corpora:
+        if corpus == "inbox":
+            data = render_inbox()
+        elif corpus == "ground":
+            data = render(corpus, [scenario for name in suites.suites() for scenario in base[name][0]])
+        else:
+            attack_names, transform = plan(corpus)
+            about = {"attacks": attack_names} | ({"transform": transform} if transform else {})
+            data = render(corpus, list(scenarios(attack_names, transform)), **about)
+            if corpus == "attacks" and data != render(corpus, list(scenarios(attack_names, "identity")), **about):
+                raise ValueError("the identity transform does not give the attacks corpus")
+        write(args.out, corpus, data)
+
+
+if __name__ == "__main__":
+    main()
