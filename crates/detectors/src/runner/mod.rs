@@ -1,0 +1,16 @@
+//! Runs a detector over a manifest and keeps every answer.
+
+mod folder;
+mod lock;
+mod log;
+mod run;
+mod segments_file;
+mod sort;
+mod work;
+
+pub use folder::{DetectorState, RUN_SCHEMA, RunFile, RunFolder, file_name};
+pub use log::read_predictions;
+pub use run::{Progress, RunOptions, Summary, score};
+
+#[cfg(test)]
+mod tests;
