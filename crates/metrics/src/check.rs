@@ -21,7 +21,7 @@ pub(crate) fn scored(labels: &[bool], scores: &[f64]) -> Result<(), MetricsError
 pub(crate) fn rows(n: usize) -> Result<(), MetricsError> {
     match n {
         0 => Err(MetricsError::Empty),
-        n if u32::try_from(n).is_err() => Err(MetricsError::TooMany),
+        n if n > 1 << 30 => Err(MetricsError::TooMany),
         _ => Ok(()),
     }
 }

@@ -64,8 +64,8 @@ pub enum MetricsError {
         /// A row of the group in the test half.
         test: usize,
     },
-    /// More rows or groups than 2^32 − 1.
-    #[error("more rows than 2^32 - 1")]
+    /// More rows or groups than 2^30.
+    #[error("more than 2^30 rows")]
     TooMany,
     /// The interval method is not defined for the resampling design.
     #[error("{0} is not defined for a crossed design")]
