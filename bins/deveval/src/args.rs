@@ -64,6 +64,10 @@ pub(crate) struct ScoreArgs {
     #[arg(long = "allow-destination", value_name = "DEST")]
     pub(crate) allowed_destinations: Vec<String>,
 
+    /// Also compare every other defense with this one on the same scenarios
+    #[arg(long, value_name = "DEFENSE")]
+    pub(crate) versus: Option<String>,
+
     /// Only this suite of the corpus
     #[arg(long, value_name = "NAME")]
     pub(crate) suite: Option<String>,

@@ -1,14 +1,28 @@
 //! `deveval`: does a defense that rules on an agent's tool calls stop injected calls, and how much work does it let through?
 
+mod args;
+mod corpora;
+mod defenses;
+mod output;
+mod score;
+
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::CommandFactory;
 
-#[derive(Parser)]
-#[command(name = "deveval", version, about)]
-struct Cli {}
+use args::{Cli, Command};
 
 fn main() -> ExitCode {
-    let _cli = Cli::parse();
-    wardline_cli::run(|_out| Ok(wardline_cli::Exit::Ok))
+    let cli = match wardline_cli::parse::<Cli>() {
+        Ok(cli) => cli,
+        Err(exit) => return exit,
+    };
+    wardline_cli::run(|out| match cli.command {
+        None => score::run(&cli.score, out),
+        Some(Command::Corpora(args)) => corpora::run(&args, out),
+        Some(Command::Completions { shell }) => {
+            clap_complete::generate(shell, &mut Cli::command(), "deveval", out);
+            Ok(wardline_cli::Exit::Ok)
+        }
+    })
 }

@@ -1,10 +1,11 @@
 //! Scoring defenses on a corpus: what `deveval` does without a subcommand.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use wardline_cli::{Exit, Failure, Stdout};
 use wardline_defense::{
-    Comparison, DefenseResult, EvaluateError, FlowGuard, Kind, OnError, Outcome, Scenario, SweepOptions,
+    Comparison, DefenseResult, EvaluateError, FlowGuard, Kind, OnError, Outcome, Scenario, Source, SweepOptions,
     correct_labels, egress_reach, evaluate, exposure, label_counts, label_sweep,
 };
 
@@ -13,12 +14,12 @@ use crate::output::{self, Ground, Reach, Report};
 use crate::{corpora, defenses};
 
 pub(crate) fn run(args: &ScoreArgs, out: &mut Stdout) -> Result<Exit, Failure> {
-    if args.sweep && args.corpus != "agentdojo" {
+    if args.sweep && args.corpus != corpora::GROUND {
         return Err(Failure::usage("--sweep goes with --corpus agentdojo".to_owned()));
     }
     let chosen = defenses::chosen(args)?;
     let corpus = corpora::load(&args.corpus, args.data_dir.as_deref())?;
-    let scenarios = in_suite(corpus.scenarios, args.suite.as_deref(), &args.corpus)?;
+    let scenarios = in_suite(corpus.scenarios(), args.suite.as_deref(), &args.corpus)?;
     if args.corpus == corpora::EGRESS_REACH {
         output::reach(&Reach::new(egress_reach(&scenarios)), args.format, out)?;
         return Ok(Exit::Ok);
@@ -42,17 +43,25 @@ pub(crate) fn run(args: &ScoreArgs, out: &mut Stdout) -> Result<Exit, Failure> {
     let of_pairs = matches!(args.corpus.as_str(), "pairs") || args.corpus.starts_with("attacks");
     let attacks: BTreeSet<&String> = scenarios.iter().filter_map(|s| s.attack.as_ref()).collect();
     let by_attack = |attack: &String| exposure(&scenarios, |s| s.attack.as_ref().is_none_or(|a| a == attack));
+    let versus = match &args.versus {
+        None => None,
+        Some(name) => {
+            let unknown = || Failure::usage(format!("--versus {name}: it is not among the scored defenses"));
+            Some(comparison.versus(name, &scenarios).ok_or_else(unknown)?.map_err(failure)?)
+        }
+    };
     let report = Report {
         schema: output::SCHEMA,
         corpus: args.corpus.clone(),
-        corpus_sha256: corpus.sha256,
+        corpus_sha256: corpus.sha256().to_owned(),
         suite: args.suite.clone(),
-        results: comparison.table(&scenarios, |_| true),
+        results: comparison.overall(&scenarios),
         by_suite: comparison.by_suite(&scenarios),
         by_attack: Some(comparison.by_attack(&scenarios)).filter(|_| args.corpus.starts_with("attacks")),
+        versus,
         exposure: of_pairs.then(|| exposure(&scenarios, |_| true)),
         exposure_by_attack: of_pairs.then(|| attacks.iter().map(|a| ((*a).clone(), by_attack(a))).collect()),
-        ground: if args.corpus == "agentdojo" { Some(ground(&scenarios, args.sweep)?) } else { None },
+        ground: if args.corpus == corpora::GROUND { Some(ground(&scenarios, args.sweep)?) } else { None },
     };
     output::report(&report, args.format, out)?;
     Ok(Exit::Ok)
@@ -65,14 +74,14 @@ fn failure(error: EvaluateError) -> Failure {
     if incomplete { Failure::new(Exit::Incomplete, message) } else { Failure::usage(message) }
 }
 
-fn in_suite(scenarios: Vec<Scenario>, suite: Option<&str>, corpus: &str) -> Result<Vec<Scenario>, Failure> {
-    let Some(suite) = suite else { return Ok(scenarios) };
+fn in_suite<'a>(scenarios: &'a [Scenario], suite: Option<&str>, corpus: &str) -> Result<Cow<'a, [Scenario]>, Failure> {
+    let Some(suite) = suite else { return Ok(scenarios.into()) };
     let suites: BTreeSet<String> = scenarios.iter().map(|s| s.suite.clone()).collect();
     if !suites.contains(suite) {
         let known = suites.into_iter().collect::<Vec<_>>().join(", ");
         return Err(Failure::usage(format!("corpus {corpus} has no suite {suite}; it has {known}")));
     }
-    Ok(scenarios.into_iter().filter(|s| s.suite == suite).collect())
+    Ok(scenarios.iter().filter(|s| s.suite == suite).cloned().collect())
 }
 
 fn ground(scenarios: &[Scenario], sweep: bool) -> Result<Ground, Failure> {

@@ -7,7 +7,7 @@ use std::io::Write;
 
 use serde::Serialize;
 use wardline_cli::{Failure, Stdout};
-use wardline_defense::{DefenseResult, EgressReach, Exposure, LabelCounts, LabelSweep};
+use wardline_defense::{DefenseResult, EgressReach, Exposure, LabelCounts, LabelSweep, PairedResult};
 
 use crate::args::Format;
 
@@ -26,6 +26,8 @@ pub(crate) struct Report {
     pub(crate) by_suite: BTreeMap<String, Vec<DefenseResult>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) by_attack: Option<BTreeMap<String, Vec<DefenseResult>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) versus: Option<Vec<PairedResult>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) exposure: Option<Exposure>,
     #[serde(skip_serializing_if = "Option::is_none")]

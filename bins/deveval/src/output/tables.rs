@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use wardline_cli::Stdout;
-use wardline_defense::{DefenseResult, EgressReach, LabelSweep, Rate};
+use wardline_defense::{CrossedInterval, DefenseResult, EgressReach, LabelSweep, PairedRate, PairedResult, Rate};
 use wardline_report::{Column, Table};
 
 use super::Report;
@@ -18,6 +18,11 @@ pub(crate) fn sections(
     let of = report.suite.as_ref().map_or(String::new(), |s| format!(", suite {s}"));
     writeln!(out, "{heading}{}{of}: {}\n", report.corpus, extent(&report.results))?;
     write!(out, "{}", draw(&results(&report.results)))?;
+    if let Some(versus) = &report.versus {
+        let against = versus.first().map_or("", |p| p.versus.as_str());
+        writeln!(out, "\n{heading}difference from {against} on the same scenarios, in percentage points\n")?;
+        write!(out, "{}", draw(&differences(versus)))?;
+    }
     if let Some(by_attack) = &report.by_attack {
         for (attack, rows) in by_attack {
             writeln!(out, "\n{heading}attack {attack}\n")?;
@@ -56,8 +61,15 @@ pub(crate) fn sections(
             )?;
         }
     }
-    writeln!(out, "\nIntervals are 95 % Wilson intervals. allow-all and deny-all are controls, not defenses.")?;
-    if report.corpus == wardline_sources::BUNDLED {
+    let crossed = report.results.iter().any(|r| r.crossed.is_some());
+    let intervals = if crossed {
+        "Intervals of block and attributable rates in the first table are 95 % two-way bootstraps over user tasks and \
+         injection tasks within suites, all others 95 % Wilson intervals."
+    } else {
+        "Intervals are 95 % Wilson intervals."
+    };
+    writeln!(out, "\n{intervals} allow-all and deny-all are controls, not defenses.")?;
+    if report.corpus == crate::corpora::BUNDLED {
         writeln!(
             out,
             "These are the bundled scenarios, an illustration. The AgentDojo corpora: deveval corpora build, then \
@@ -83,6 +95,7 @@ fn results(rows: &[DefenseResult]) -> Table {
         Column::number("blocked"),
         Column::number("block rate"),
         Column::number("attributable"),
+        Column::number("rate"),
         Column::number("halted in task"),
         Column::number("kept"),
         Column::number("utility"),
@@ -95,11 +108,12 @@ fn results(rows: &[DefenseResult]) -> Table {
         table.row([
             label(r),
             format!("{} of {}", r.blocked, r.injections),
-            percent(r.block_rate),
+            percent(r.block_rate, r.crossed.and_then(|c| c.block_rate)),
             r.attributable.to_string(),
+            percent(r.attributable_rate, r.crossed.and_then(|c| c.attributable_rate)),
             r.halted_in_task.to_string(),
             format!("{} of {}", r.kept, r.benign),
-            percent(r.utility_rate),
+            percent(r.utility_rate, None),
             r.errors.to_string(),
         ]);
     }
@@ -110,10 +124,44 @@ fn label(r: &DefenseResult) -> String {
     if r.control { format!("{} (control)", r.defense) } else { r.defense.clone() }
 }
 
-fn percent(rate: Option<Rate>) -> String {
-    rate.map_or("undefined".to_owned(), |r| {
-        format!("{:.1} % ({:.1} to {:.1})", 100.0 * r.value, 100.0 * r.low, 100.0 * r.high)
-    })
+/// A rate with its two-way interval where there is one, else Wilson's.
+fn percent(rate: Option<Rate>, crossed: Option<CrossedInterval>) -> String {
+    let Some(rate) = rate else { return "undefined".to_owned() };
+    let (low, high) = crossed.map_or((rate.low, rate.high), |c| (c.low, c.high));
+    format!("{:.1} % ({:.1} to {:.1})", 100.0 * rate.value, 100.0 * low, 100.0 * high)
+}
+
+fn differences(versus: &[PairedResult]) -> Table {
+    let mut table = Table::new([
+        Column::text("defense"),
+        Column::text("rate"),
+        Column::number("difference"),
+        Column::number("95 % interval"),
+        Column::number("only here"),
+        Column::number("only there"),
+        Column::number("McNemar p"),
+    ]);
+    for pair in versus {
+        let rates =
+            [("block", pair.block_rate), ("attributable", pair.attributable_rate), ("utility", pair.utility_rate)];
+        for (name, rate) in rates {
+            table.row(difference_cells(&pair.defense, name, &rate));
+        }
+    }
+    table
+}
+
+fn difference_cells(defense: &str, name: &str, rate: &PairedRate) -> [String; 7] {
+    let undefined = || "undefined".to_owned();
+    [
+        defense.to_owned(),
+        name.to_owned(),
+        rate.difference.map_or_else(undefined, |d| format!("{:+.1}", 100.0 * d)),
+        rate.low.zip(rate.high).map_or_else(undefined, |(l, h)| format!("{:+.1} to {:+.1}", 100.0 * l, 100.0 * h)),
+        rate.only_first.to_string(),
+        rate.only_second.to_string(),
+        format!("{:.2e}", rate.p_value),
+    ]
 }
 
 fn suites(report: &Report) -> Table {

@@ -1,0 +1,153 @@
+//! What a user types and sees: outputs, errors and exit codes of `deveval` on the bundled scenarios.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn deveval(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_deveval")).args(args).env_remove("WARDLINE_DATA").output().unwrap()
+}
+
+fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+fn stdout(args: &[&str]) -> String {
+    let output = deveval(args);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{args:?}: {said}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn json(args: &[&str]) -> Value {
+    serde_json::from_str(&stdout(&[args, &["--format", "json"]].concat())).unwrap()
+}
+
+/// The error line and the exit code; exactly one line is printed and nothing on standard output.
+fn error(args: &[&str]) -> (String, i32) {
+    let output = deveval(args);
+    let said = String::from_utf8(output.stderr).unwrap();
+    let lines: Vec<&str> = said.lines().filter(|l| l.starts_with("error: ")).collect();
+    assert_eq!(lines.len(), 1, "{args:?}: {said}");
+    assert!(output.stdout.is_empty(), "{args:?}");
+    (lines[0].to_owned(), output.status.code().unwrap())
+}
+
+fn row<'a>(results: &'a Value, defense: &str) -> &'a Value {
+    results.as_array().unwrap().iter().find(|r| r["defense"] == defense).unwrap()
+}
+
+#[test]
+fn without_arguments_the_bundled_scenarios_are_scored() {
+    let text = stdout(&[]);
+    for needed in ["flow-guard", "keyword-filter", "allow-all (control)", "deveval corpora build", "Wilson"] {
+        assert!(text.contains(needed), "{needed}: {text}");
+    }
+}
+
+#[test]
+fn json_has_the_promised_fields() {
+    let j = json(&[]);
+    assert_eq!(j["schema"], "wardline-deveval/1");
+    assert_eq!(j["corpus"], "bundled");
+    let r = row(&j["results"], "flow-guard");
+    for count in ["injections", "blocked", "attributable", "halted_in_task", "benign", "kept", "unscored", "errors"] {
+        assert!(r[count].is_u64(), "{count}");
+    }
+    for rate in ["block_rate", "attributable_rate", "utility_rate"] {
+        let (value, low, high) = (&r[rate]["value"], &r[rate]["low"], &r[rate]["high"]);
+        assert!(low.as_f64() <= value.as_f64() && value.as_f64() <= high.as_f64(), "{rate}");
+    }
+    assert!(j["by_suite"].as_object().unwrap().values().all(|t| t.is_array()));
+    let block: Vec<f64> =
+        j["results"].as_array().unwrap().iter().map(|r| r["block_rate"]["value"].as_f64().unwrap()).collect();
+    assert!(block.is_sorted_by(|a, b| a >= b), "{block:?}");
+}
+
+#[test]
+fn the_same_bytes_on_any_number_of_threads() {
+    let on = |threads: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_deveval"));
+        command.args(["--format", "json"]).env("RAYON_NUM_THREADS", threads).output().unwrap().stdout
+    };
+    assert_eq!(on("1"), on("7"));
+}
+
+#[test]
+fn csv_and_markdown() {
+    let csv = stdout(&["--format", "csv"]);
+    let mut lines = csv.lines();
+    let columns = lines.next().unwrap().split(',').count();
+    assert!(lines.clone().count() >= 5 && lines.all(|l| l.split(',').count() == columns), "{csv}");
+    assert!(stdout(&["--format", "markdown"]).contains("| defense "));
+}
+
+#[test]
+fn chosen_defenses_come_with_the_controls() {
+    let j = json(&["--defense", "any:flow-guard,keyword-filter", "--defense", "all:flow-guard,keyword-filter"]);
+    let names: Vec<&str> = j["results"].as_array().unwrap().iter().map(|r| r["defense"].as_str().unwrap()).collect();
+    assert_eq!(names.len(), 4, "{names:?}");
+    let blocked = |d| row(&j["results"], d)["blocked"].as_u64().unwrap();
+    assert!(blocked("any:flow-guard,keyword-filter") > blocked("all:flow-guard,keyword-filter"));
+}
+
+#[test]
+fn the_example_program_rules_as_flow_guard() {
+    let example = root().join("examples/exec_defense.py");
+    let spec = format!("exec:python3 '{}'", example.display());
+    let j = json(&["--defense", &spec, "--defense", "flow-guard"]);
+    let (mine, guard) = (row(&j["results"], &spec), row(&j["results"], "flow-guard"));
+    for count in ["blocked", "attributable", "halted_in_task", "kept"] {
+        assert_eq!(mine[count], guard[count], "{count}");
+    }
+}
+
+#[test]
+fn a_program_that_fails_names_scenario_and_call() {
+    let (line, code) = error(&["--defense", "exec:python3 -c 'import sys; sys.stdin.readline(); sys.exit(5)'"]);
+    assert_eq!(code, 3);
+    assert!(line.contains("could not rule on") && line.contains("call 1") && line.contains("exit status: 5"), "{line}");
+    let j =
+        json(&["--defense", "exec:python3 -c 'import sys; sys.stdin.readline(); sys.exit(5)'", "--on-error", "deny"]);
+    let r =
+        j["results"].as_array().unwrap().iter().find(|r| r["defense"].as_str().unwrap().starts_with("exec:")).unwrap();
+    assert!(r["errors"].as_u64().unwrap() > 0 && r["blocked"] == r["injections"]);
+}
+
+#[test]
+fn wrong_input_is_one_line_and_exit_2() {
+    let nowhere = std::env::temp_dir().join("no-such-data-folder-of-wardline");
+    let nowhere = nowhere.to_str().unwrap();
+    let cases: [(&[&str], &str); 10] = [
+        (&["--corpus", "pair"], "pairs"),
+        (&["--corpus", "pairs", "--data-dir", nowhere], "deveval corpora build"),
+        (&["--suite", "casino"], "casino"),
+        (&["--format", "yaml"], "yaml"),
+        (&["--defense", "flowguard"], "flow-guard"),
+        (&["--defense", "any:"], "unknown defense"),
+        (&["--defense", "exec:"], "needs a command"),
+        (&["--defense", "exec:python3 'x"], "exec:python3"),
+        (&["--defense", "flow-guard", "--defense", "flow-guard"], "twice"),
+        (&["--sweep"], "--corpus agentdojo"),
+    ];
+    for (args, needed) in cases {
+        let (line, code) = error(args);
+        assert_eq!(code, 2, "{args:?}: {line}");
+        assert!(line.contains(needed), "{args:?}: {line}");
+    }
+}
+
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let output = Command::new("sh")
+        .args(["-c", "\"$0\" --format csv | head -n 1", env!("CARGO_BIN_EXE_deveval")])
+        .output()
+        .unwrap();
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn completions_name_the_flags() {
+    assert!(stdout(&["completions", "bash"]).contains("--corpus"));
+}
