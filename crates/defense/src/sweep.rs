@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::pcg::PcgDxsm;
-use crate::{Defense, DefenseResult, EvaluateError, FlowGuard, OnError, Origin, Provenance, Scenario, Step, evaluate};
+use crate::{DefenseResult, EvaluateError, FlowGuard, OnError, Origin, Provenance, Scenario, Step, evaluate};
 
 /// The label sweep's parameters.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,8 +77,9 @@ pub fn correct_labels(scenarios: &[Scenario]) -> Vec<Scenario> {
 /// # Errors
 /// As [`evaluate`].
 pub fn label_sweep(scenarios: &[Scenario], options: &SweepOptions) -> Result<LabelSweep, EvaluateError> {
+    let slim = without_context(scenarios);
     let axis = |missed: bool| {
-        let point = |&rate: &f64| sweep_point(scenarios, options, rate, missed);
+        let point = |&rate: &f64| sweep_point(&slim, options, rate, missed);
         options.rates.iter().map(point).collect::<Result<Vec<_>, _>>()
     };
     let stripped = relabel(scenarios, |_, _, _| Provenance::Unknown);
@@ -97,9 +98,9 @@ fn sweep_point(
     rate: f64,
     missed: bool,
 ) -> Result<SweepPoint, EvaluateError> {
-    let trial = |index: u64| {
+    let trial = |scratch: &mut Vec<Scenario>, index: u64| {
         let mut pcg = PcgDxsm::new(options.seed, index);
-        let flipped = relabel(scenarios, |_, provenance, _| {
+        relabel_into(scenarios, scratch, |_, provenance, _| {
             let trusted = provenance == Provenance::Trusted;
             let wrong = pcg.next_f64() < if trusted == missed { 0.0 } else { rate };
             match (wrong, trusted) {
@@ -108,20 +109,19 @@ fn sweep_point(
                 (true, false) => Provenance::Trusted,
             }
         });
-        let r = flow_guard(&flipped)?;
+        let r = flow_guard(scratch)?;
         Ok((r.block_rate.map_or(f64::NAN, |x| x.value), r.utility_rate.map_or(f64::NAN, |x| x.value)))
     };
-    let trials: Vec<(f64, f64)> =
-        (0..options.trials).into_par_iter().map(trial).collect::<Vec<_>>().into_iter().collect::<Result<_, _>>()?;
+    // Each thread relabels a copy of its own in place.
+    let scored = (0..options.trials).into_par_iter().map_init(|| scenarios.to_vec(), trial);
+    let trials: Vec<(f64, f64)> = scored.collect::<Vec<_>>().into_iter().collect::<Result<_, _>>()?;
     let (block_mean, block_min, block_max) = spread(trials.iter().map(|t| t.0));
     let (utility_mean, utility_min, utility_max) = spread(trials.iter().map(|t| t.1));
     Ok(SweepPoint { rate, block_mean, block_min, block_max, utility_mean, utility_min, utility_max })
 }
 
 fn flow_guard(scenarios: &[Scenario]) -> Result<DefenseResult, EvaluateError> {
-    let guard = FlowGuard::new();
-    debug_assert!(guard.is_parallel());
-    Ok(DefenseResult::tally(&evaluate(&guard, scenarios, OnError::Fail)?, scenarios, |_| true))
+    Ok(DefenseResult::tally(&evaluate(&FlowGuard::new(), scenarios, OnError::Fail)?, scenarios, |_| true))
 }
 
 /// Mean, least and greatest; NaN of none.
@@ -133,17 +133,36 @@ fn spread(values: impl Iterator<Item = f64> + Clone) -> (f64, f64, f64) {
 /// Copies scenarios with other labels; `label` sees every argument once, in corpus order.
 fn relabel(
     scenarios: &[Scenario],
-    mut label: impl FnMut(&Step, Provenance, Option<Origin>) -> Provenance,
+    label: impl FnMut(&Step, Provenance, Option<Origin>) -> Provenance,
 ) -> Vec<Scenario> {
     let mut copy = scenarios.to_vec();
-    for scenario in &mut copy {
-        for step in &mut scenario.steps {
-            let mut call = (*step.call).clone();
-            for arg in &mut call.args {
-                arg.provenance = label(step, arg.provenance, arg.origin);
-            }
-            step.call = Arc::new(call);
+    relabel_into(scenarios, &mut copy, label);
+    copy
+}
+
+/// Labels `copy`, which has the same arguments as `scenarios`, from the labels that `scenarios` have.
+fn relabel_into(
+    scenarios: &[Scenario],
+    copy: &mut [Scenario],
+    mut label: impl FnMut(&Step, Provenance, Option<Origin>) -> Provenance,
+) {
+    let steps = scenarios.iter().flat_map(|s| &s.steps);
+    for (step, copied) in steps.zip(copy.iter_mut().flat_map(|s| &mut s.steps)) {
+        let call = Arc::make_mut(&mut copied.call);
+        for (arg, copied) in step.call.args.iter().zip(&mut call.args) {
+            copied.provenance = label(step, arg.provenance, arg.origin);
         }
     }
-    copy
+}
+
+/// The scenarios without what flow-guard never reads: outputs and histories, which would be copied with every label.
+fn without_context(scenarios: &[Scenario]) -> Vec<Scenario> {
+    let mut slim = scenarios.to_vec();
+    for step in slim.iter_mut().flat_map(|s| &mut s.steps) {
+        let call = Arc::make_mut(&mut step.call);
+        call.context.clear();
+        call.history.clear();
+        step.output = None;
+    }
+    slim
 }
