@@ -13,6 +13,13 @@ pub(crate) struct Run {
     figures: Map<String, Value>,
 }
 
+impl Run {
+    /// Number of figures.
+    pub(crate) fn len(&self) -> usize {
+        self.figures.len()
+    }
+}
+
 #[derive(Deserialize)]
 struct Figures {
     runs: Vec<Run>,

@@ -1,5 +1,6 @@
 //! Maintainers' commands: `cargo xtask --help`.
 
+mod docs;
 mod figures;
 mod reproduce;
 mod shell;
@@ -19,6 +20,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Docs(docs::Args),
     Reproduce(reproduce::Args),
     Test(test::Args),
     Tidy(tidy::Args),
@@ -30,6 +32,7 @@ fn main() -> ExitCode {
         Err(exit) => return exit,
     };
     wardline_cli::run(|out| match cli.command {
+        Command::Docs(args) => docs::run(&args, out),
         Command::Reproduce(args) => reproduce::run(&args, out),
         Command::Test(args) => test::run(&args, out),
         Command::Tidy(args) => tidy::run(&args, out),

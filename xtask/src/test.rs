@@ -1,19 +1,47 @@
 //! `cargo xtask test`: everything the project tests.
 
-use wardline_cli::{Exit, Failure, Stdout};
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::Command;
 
+use wardline_cli::{Exit, Failure, Stdout, data_dir};
+
+use crate::docs;
+use crate::reproduce::compare_figures;
 use crate::shell::{cargo, root, step};
 
-/// Run every test of the project
+/// Run every test of the project; builds the corpora first
 #[derive(clap::Args)]
-pub(crate) struct Args {}
+pub(crate) struct Args {
+    /// Folder of built corpora [default: $WARDLINE_DATA, else data/ of the checkout]
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    /// Python for the exporter, 3.10 or later [default: the newest found]
+    #[arg(long, value_name = "PROGRAM")]
+    python: Option<PathBuf>,
+}
 
 /// Folders of test data that stand beside the checkout on some machines, and the variables that name them to the tests.
 const BESIDE: [(&str, &str); 2] =
     [("WARDLINE_UPSTREAM", "../shared/upstream"), ("WARDLINE_SCORES", "../shared/scores")];
 
-pub(crate) fn run(_: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
+/// Scripts beside the checkout that read our JSON, each taking the path of `deveval`.
+const ACCEPT: [&str; 2] = ["agent-figures.py", "classifier-figures.py"];
+
+pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
+    let data = std::path::absolute(data_dir(args.data_dir.as_deref())?.path)?;
+    step(out, "build the binaries", &mut cargo(&["build", "--package", "deveval", "--package", "mailbench"]))?;
+    let deveval = root().join("target/debug/deveval");
+
+    let mut build = Command::new(&deveval);
+    build.args(["corpora", "build", "--data-dir"]).arg(&data);
+    if let Some(python) = &args.python {
+        build.arg("--python").arg(python);
+    }
+    step(out, "build the corpora", &mut build)?;
+
     let mut tests = cargo(&["test", "--workspace", "--all-features"]);
+    tests.env("WARDLINE_DATA_TEST", &data);
     for (name, folder) in BESIDE {
         let folder = root().join(folder);
         if folder.is_dir() {
@@ -21,5 +49,16 @@ pub(crate) fn run(_: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
         }
     }
     step(out, "cargo test", &mut tests)?;
+
+    writeln!(out, "== published figures")?;
+    compare_figures(&deveval, &data, out)?;
+    writeln!(out, "== documents")?;
+    docs::refresh(&data, true, out)?;
+    for script in ACCEPT.map(|name| root().join("../shared/accept").join(name)) {
+        if script.is_file() {
+            let mut python = Command::new(args.python.clone().unwrap_or_else(|| "python3".into()));
+            step(out, "acceptance script", python.arg(script).arg(&deveval).env("WARDLINE_DATA", &data))?;
+        }
+    }
     Ok(Exit::Ok)
 }
