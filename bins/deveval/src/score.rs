@@ -93,8 +93,9 @@ fn ground(scenarios: &[Scenario], sweep: bool) -> Result<Ground, Failure> {
         .iter()
         .zip(&evaluation.scored)
         .filter(|(_, scored)| matches!(scored.outcome, Outcome::Injection { denial: None, .. }));
-    let mut allows: Vec<String> =
-        allowed.flat_map(|(s, _)| s.steps.iter().filter(|x| x.injected).map(|x| x.call.tool.clone())).collect();
+    // A goal ends in the call that does the harm; what comes before it prepares.
+    let last = |s: &Scenario| s.steps.iter().rfind(|x| x.injected).map(|x| x.call.tool.clone());
+    let mut allows: Vec<String> = allowed.filter_map(|(s, _)| last(s)).collect();
     allows.sort();
     Ok(Ground {
         labels: label_counts(scenarios),

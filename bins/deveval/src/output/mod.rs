@@ -76,7 +76,7 @@ pub(crate) fn report(report: &Report, format: Format, out: &mut Stdout) -> Resul
         Format::Json => json(report, out)?,
         Format::Csv => write!(out, "{}", tables::csv(report))?,
         Format::Text => tables::sections(report, out, |t| t.to_text(), "")?,
-        Format::Markdown => tables::sections(report, out, |t| t.to_markdown(), "## ")?,
+        Format::Markdown => tables::sections(report, out, |t| t.to_markdown(), "### ")?,
     }
     Ok(())
 }

@@ -95,7 +95,7 @@ fn results(rows: &[DefenseResult]) -> Table {
         Column::number("blocked"),
         Column::number("block rate"),
         Column::number("attributable"),
-        Column::number("rate"),
+        Column::number("attributable rate"),
         Column::number("halted in task"),
         Column::number("kept"),
         Column::number("utility"),
