@@ -1,5 +1,14 @@
 //! HTML, split into what a person sees and what a person does not see but a model may read.
 
+mod color;
+mod css;
+mod matching;
+mod parse;
+mod render;
+mod style;
+mod text;
+mod tree;
+
 use crate::limits::Limits;
 
 /// The two sides of an HTML part.
@@ -9,12 +18,28 @@ pub(crate) struct Split {
     pub(crate) hidden: String,
     /// Where in `hidden` text begins that a style hides, and how it is hidden.
     pub(crate) hidden_by_style: Option<(usize, String)>,
+    /// Where in `visible` a web address stands that is put together from several elements.
+    pub(crate) fragmented_url: Option<usize>,
     pub(crate) truncated: bool,
 }
 
+/// Documents inside documents: conditional comments, `srcdoc`, text behind a tag that never ends.
+const MAX_NESTING: usize = 2;
+
 /// Splits HTML.
-pub(crate) fn split(text: &str, _limits: &Limits, _max_text: usize) -> Split {
-    Split { visible: mail_parser::decoders::html::html_to_text(text), ..Split::default() }
+pub(crate) fn split(text: &str, limits: &Limits, max_text: usize) -> Split {
+    split_nested(text, limits, max_text, 0)
+}
+
+fn split_nested(text: &str, limits: &Limits, max_text: usize, nesting: usize) -> Split {
+    let mut end = text.len().min(limits.max_html);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let document = parse::parse(&text[..end], limits.max_html_nodes);
+    let mut split = render::render(document, limits, max_text, nesting);
+    split.truncated |= end < text.len();
+    split
 }
 
 /// The charset that a `meta` element near the start of the document declares.
@@ -32,3 +57,6 @@ pub(crate) fn meta_charset(bytes: &[u8]) -> Option<String> {
     let end = rest.iter().position(|b| !(b.is_ascii_alphanumeric() || b"-_:.".contains(b))).unwrap_or(rest.len());
     (end > 0).then(|| String::from_utf8_lossy(&rest[..end]).to_ascii_lowercase())
 }
+
+#[cfg(test)]
+mod tests;

@@ -27,6 +27,7 @@ pub(crate) struct Collector<'l> {
     unscannable: Vec<Unscannable>,
     spans: Vec<Span>,
     hidden_css: bool,
+    fragmented_url: bool,
     truncated: bool,
     text_left: usize,
     parts_left: usize,
@@ -47,6 +48,7 @@ impl<'l> Collector<'l> {
             unscannable: Vec::new(),
             spans: Vec::with_capacity(16),
             hidden_css: false,
+            fragmented_url: false,
             truncated: false,
             text_left: limits.max_text,
             parts_left: limits.max_parts,
@@ -128,6 +130,11 @@ impl<'l> Collector<'l> {
         self.note("hidden_css_text", &place.reference, offset, detail.to_owned());
     }
 
+    pub(crate) fn fragmented_url(&mut self, place: &Place, offset: usize) {
+        self.fragmented_url = true;
+        self.note("fragmented_url", &place.reference, offset, "several elements".to_owned());
+    }
+
     fn note(&mut self, signal: &str, reference: &str, offset: usize, detail: String) {
         // The first few places tell; a hostile message may offer thousands.
         if self.evidence.len() < 200 {
@@ -183,6 +190,7 @@ impl<'l> Collector<'l> {
         let mut out =
             Extraction { segments: self.segments, spans: self.spans, evidence: self.evidence, ..Extraction::default() };
         out.signals.hidden_css_text = self.hidden_css;
+        out.signals.fragmented_url = self.fragmented_url;
         out.signals.truncated = self.truncated;
         out.signals.ambiguity = self.ambiguity.into_iter().map(str::to_owned).collect();
         out.signals.unscannable = self.unscannable;

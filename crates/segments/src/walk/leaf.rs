@@ -289,11 +289,12 @@ pub(super) fn split(out: &mut Collector<'_>, text: &str, place: &Place) {
     if found.truncated {
         out.truncate(&place.reference, place.offset(0), "html");
     }
-    let mut hidden_place = place.clone();
     if let Some((offset, detail)) = &found.hidden_by_style {
-        out.hidden_css(&hidden_place, *offset, detail);
+        out.hidden_css(place, *offset, detail);
+    }
+    if let Some(offset) = found.fragmented_url {
+        out.fragmented_url(place, offset);
     }
     out.text(SegmentKind::HtmlVisible, place, found.visible);
-    hidden_place.alternative = place.alternative;
-    out.text(SegmentKind::HtmlHidden, &hidden_place, found.hidden);
+    out.text(SegmentKind::HtmlHidden, place, found.hidden);
 }
