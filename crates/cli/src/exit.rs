@@ -24,12 +24,13 @@ pub enum Exit {
 pub struct Failure {
     exit: Exit,
     message: String,
+    is_broken_pipe: bool,
 }
 
 impl Failure {
     /// A failure with an exit code of its own.
     pub fn new(exit: Exit, message: impl Into<String>) -> Self {
-        Self { exit, message: message.into() }
+        Self { exit, message: message.into(), is_broken_pipe: false }
     }
 
     /// A failure of usage or input: exit code 2.
@@ -45,8 +46,10 @@ impl fmt::Display for Failure {
 }
 
 /// Any error is one of input unless the caller says otherwise; its causes are appended, each after a colon.
-impl<E: Error> From<E> for Failure {
+impl<E: Error + 'static> From<E> for Failure {
     fn from(error: E) -> Self {
+        let io = (&error as &dyn Error).downcast_ref::<io::Error>();
+        let is_broken_pipe = io.is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe);
         let mut message = error.to_string();
         let mut cause = error.source();
         while let Some(c) = cause {
@@ -57,7 +60,7 @@ impl<E: Error> From<E> for Failure {
             }
             cause = c.source();
         }
-        Self::usage(message)
+        Self { is_broken_pipe, ..Self::usage(message) }
     }
 }
 
@@ -67,18 +70,11 @@ pub type Stdout = BufWriter<io::StdoutLock<'static>>;
 /// Runs a command: prints a failure as one line `error: …`, and ends quietly when the reader of standard output has gone.
 pub fn run(command: impl FnOnce(&mut Stdout) -> Result<Exit, Failure>) -> ExitCode {
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-    let result = command(&mut out).and_then(|exit| {
-        out.flush()?;
-        Ok(exit)
-    });
-    let exit = match result {
+    let result = command(&mut out);
+    let flushed = out.flush();
+    let exit = match result.and_then(|exit| flushed.map(|()| exit).map_err(Failure::from)) {
         Ok(exit) => exit,
-        Err(failure)
-            if failure.message == io::Error::from(io::ErrorKind::BrokenPipe).to_string()
-                || failure.message.contains("Broken pipe") =>
-        {
-            Exit::Ok
-        }
+        Err(failure) if failure.is_broken_pipe => Exit::Ok,
         Err(failure) => {
             let line = failure.message.replace(['\r', '\n'], " ");
             // Nothing is left to tell when standard error is closed too.
