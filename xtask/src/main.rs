@@ -1,5 +1,6 @@
 //! Maintainers' commands: `cargo xtask --help`.
 
+mod corpus;
 mod docs;
 mod figures;
 mod reproduce;
@@ -20,6 +21,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Corpus(corpus::Args),
     Docs(docs::Args),
     Reproduce(reproduce::Args),
     Test(test::Args),
@@ -32,6 +34,7 @@ fn main() -> ExitCode {
         Err(exit) => return exit,
     };
     wardline_cli::run(|out| match cli.command {
+        Command::Corpus(args) => corpus::run(&args, out),
         Command::Docs(args) => docs::run(&args, out),
         Command::Reproduce(args) => reproduce::run(&args, out),
         Command::Test(args) => test::run(&args, out),

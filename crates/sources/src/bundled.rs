@@ -3,7 +3,10 @@ use std::sync::LazyLock;
 
 use crate::Corpus;
 
-const BUNDLED: &str = include_str!("bundled.jsonl");
+/// The name of the corpus that [`bundled`] gives.
+pub const BUNDLED: &str = "bundled";
+
+const LINES: &str = include_str!("bundled.jsonl");
 
 /// Ten scenarios of our own that show the trade-off between defenses, and need nothing else.
 ///
@@ -11,7 +14,7 @@ const BUNDLED: &str = include_str!("bundled.jsonl");
 /// say what a content filter looks for.
 pub fn bundled() -> &'static Corpus {
     static CORPUS: LazyLock<Corpus> = LazyLock::new(|| {
-        Corpus::parse(Path::new("bundled.jsonl"), BUNDLED.as_bytes()).expect("the bundled corpus parses")
+        Corpus::parse(Path::new("bundled.jsonl"), LINES.as_bytes()).expect("the bundled corpus parses")
     });
     &CORPUS
 }

@@ -21,6 +21,6 @@ mod digest;
 mod error;
 mod format;
 
-pub use bundled::bundled;
+pub use bundled::{BUNDLED, bundled};
 pub use corpus::Corpus;
 pub use error::{Error, Result};
