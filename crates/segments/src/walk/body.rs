@@ -157,7 +157,9 @@ fn parts(out: &mut Collector<'_>, bytes: &[u8], delimiters: &[Delimiter], place:
     let mut number = 0;
     let mut closed = false;
     for (i, delimiter) in delimiters.iter().enumerate() {
-        out.span(place, delimiter.start, delimiter.end, "delimiter");
+        // Two delimiter lines in a row share the line end between them.
+        let before = if i == 0 { 0 } else { delimiters[i - 1].end };
+        out.span(place, delimiter.start.max(before), delimiter.end, "delimiter");
         let end = delimiters.get(i + 1).map_or(bytes.len(), |d| d.start).max(delimiter.end);
         let piece = &bytes[delimiter.end..end];
         if delimiter.close {

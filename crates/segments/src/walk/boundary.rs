@@ -27,7 +27,6 @@ impl Delimiters {
     pub(super) fn with(&self, more: &[Delimiter]) -> Vec<Delimiter> {
         let mut all = [self.strict.as_slice(), more].concat();
         all.sort_by_key(|d| d.start);
-        all.dedup_by(|b, a| b.start < a.end);
         all
     }
 }
