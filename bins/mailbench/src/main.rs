@@ -1,5 +1,7 @@
 //! `mailbench`: does a detector catch prompt injection and phishing in real e-mail, at a false-alarm rate a gateway can live with?
 
+mod segments;
+
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -13,9 +15,16 @@ struct Cli {
 
 /// One file a subcommand.
 #[derive(Subcommand)]
-enum Command {}
+enum Command {
+    Segments(segments::Args),
+}
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    wardline_cli::run(|_out| match cli.command {})
+    let cli = match wardline_cli::parse::<Cli>() {
+        Ok(cli) => cli,
+        Err(exit) => return exit,
+    };
+    wardline_cli::run(|out| match cli.command {
+        Command::Segments(args) => segments::run(&args, out),
+    })
 }

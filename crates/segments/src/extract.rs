@@ -27,7 +27,11 @@ pub fn extract(raw: &[u8], limits: &Limits) -> Extraction {
 pub fn naive_view(raw: &[u8], limits: &Limits) -> Extraction {
     let mut out = Collector::new(limits, Mode::Naive, raw.len());
     message(&mut out, raw, &Place::root());
-    let mut view = out.finish();
+    naive_bodies(out.finish())
+}
+
+/// Keeps HTML only when there is no plain text, and nothing of nested messages.
+pub(crate) fn naive_bodies(mut view: Extraction) -> Extraction {
     let nested = |s: &Segment| s.reference.contains('/');
     view.segments.retain(|s| !nested(s));
     if view.segments.iter().any(|s| s.kind == SegmentKind::TextPlain) {

@@ -12,6 +12,7 @@
 
 mod decode;
 mod extract;
+mod fields;
 mod flatten;
 mod html;
 mod limits;
@@ -20,6 +21,7 @@ mod signals;
 mod walk;
 
 pub use extract::{extract, naive_view};
+pub use fields::{Fields, extract_fields, naive_fields};
 pub use flatten::flatten;
 pub use limits::Limits;
 pub use result::{Evidence, Extraction, Segment, SegmentKind, Signals, Span, Unscannable};

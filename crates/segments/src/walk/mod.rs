@@ -12,6 +12,8 @@ mod header;
 mod leaf;
 mod media;
 mod names;
+mod parsed;
 
 pub(crate) use collect::{Collector, Mode};
 pub(crate) use entity::{Place, message};
+pub(crate) use parsed::parsed_fields;
