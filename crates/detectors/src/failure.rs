@@ -26,7 +26,7 @@ pub enum ErrorClass {
     Reply,
     /// The answer is longer than an answer can be.
     TooLarge,
-    /// The model declined to judge.
+    /// The model or program declined to judge.
     Refused,
     /// The model's answer was cut off.
     Truncated,

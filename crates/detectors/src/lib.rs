@@ -2,21 +2,44 @@
 
 mod detector;
 mod error;
+mod exec;
 mod failure;
+#[cfg(feature = "http")]
+mod http;
 mod input;
 mod policy;
 mod prediction;
+mod protocol;
+mod replay;
 mod runner;
+#[cfg(feature = "classifier")]
+mod scores;
 
 pub use detector::{Detector, Needs, Task};
 pub use error::DetectorError;
+pub use exec::ExecDetector;
 pub use failure::{ErrorClass, Failure};
+#[cfg(feature = "http")]
+pub use http::{
+    Anthropic, Bedrock, BedrockAuth, Client, Gemini, HttpDetector, HttpOptions, Judge, JudgeOptions, Lakera,
+    ModelArmor, OpenAi, PromptShields, Provider, ScamGuard, Secret, Service, ServiceDetector,
+};
 pub use input::{Image, Input, Link, MailFacts, Preparer, Structured, View, mail_facts, message_of_fields};
 pub use policy::{
     BreakerLimits, BudgetLimits, Caller, Clock, Policy, Price, RateLimits, Retry, Stop, SystemClock, Usage,
     parse_retry_after,
 };
 pub use prediction::{Action, Bands, Hit, Prediction, Verdict};
+pub use protocol::MAIL_PROTOCOL;
+pub use replay::ReplayDetector;
 pub use runner::{
     DetectorState, Progress, RUN_SCHEMA, RunFile, RunFolder, RunOptions, Summary, file_name, read_predictions, score,
 };
+#[cfg(feature = "classifier")]
+pub use scores::ScoresDetector;
+
+/// Base64 with padding, as JSON fields carry bytes.
+fn base64(bytes: &[u8]) -> String {
+    use base64::Engine;
+    base64::engine::general_purpose::STANDARD.encode(bytes)
+}

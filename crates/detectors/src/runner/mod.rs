@@ -9,6 +9,7 @@ mod sort;
 mod work;
 
 pub use folder::{DetectorState, RUN_SCHEMA, RunFile, RunFolder, file_name};
+pub(crate) use folder::{file_digest, hex};
 pub use log::read_predictions;
 pub use run::{Progress, RunOptions, Summary, score};
 
