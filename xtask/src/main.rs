@@ -1,6 +1,7 @@
 //! Maintainers' commands: `cargo xtask --help`.
 
 mod corpus;
+mod bench;
 mod docs;
 mod figures;
 mod reproduce;
@@ -22,6 +23,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Corpus(corpus::Args),
+    Bench(bench::Args),
     Docs(docs::Args),
     Reproduce(reproduce::Args),
     Test(test::Args),
@@ -35,6 +37,7 @@ fn main() -> ExitCode {
     };
     wardline_cli::run(|out| match cli.command {
         Command::Corpus(args) => corpus::run(&args, out),
+        Command::Bench(args) => bench::run(&args, out),
         Command::Docs(args) => docs::run(&args, out),
         Command::Reproduce(args) => reproduce::run(&args, out),
         Command::Test(args) => test::run(&args, out),

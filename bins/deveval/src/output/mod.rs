@@ -93,7 +93,6 @@ pub(crate) fn reach(reach: &Reach, format: Format, out: &mut Stdout) -> Result<(
 }
 
 fn json(value: &impl Serialize, out: &mut Stdout) -> Result<(), Failure> {
-    serde_json::to_writer_pretty(&mut *out, value)?;
-    writeln!(out)?;
+    writeln!(out, "{}", serde_json::to_string_pretty(value)?)?;
     Ok(())
 }

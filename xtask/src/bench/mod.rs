@@ -1,0 +1,31 @@
+//! `cargo xtask bench NAME`: ratios and bounds, measured in release builds, side by side in one run. One file a subject.
+
+mod agent;
+
+use clap::Subcommand;
+use wardline_cli::{Exit, Failure, Stdout};
+
+/// Measure speed and memory against the stated bounds
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    subject: Subject,
+}
+
+#[derive(Subcommand)]
+enum Subject {
+    Agent(agent::Args),
+}
+
+pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
+    match &args.subject {
+        Subject::Agent(args) => agent::run(args, out),
+    }
+}
+
+/// The median of the measurements; the mean of the middle two of an even number.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let n = values.len();
+    if n == 0 { f64::NAN } else { f64::midpoint(values[(n - 1) / 2], values[n / 2]) }
+}
