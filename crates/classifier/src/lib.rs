@@ -1,15 +1,29 @@
 //! Text classifiers as defenses on tool calls.
 
+#[cfg(feature = "inference")]
+mod arch;
+#[cfg(feature = "inference")]
+mod backend;
 mod defense;
 mod error;
 mod file;
+#[cfg(feature = "inference")]
+mod model;
 mod registry;
 mod report;
 mod table;
 mod texts;
+#[cfg(feature = "inference")]
+mod weights;
+#[cfg(feature = "inference")]
+mod windows;
 
+#[cfg(feature = "inference")]
+pub use backend::{Backend, TokenBatch};
 pub use defense::{ClassifierDefense, Scope, labels};
 pub use error::ClassifierError;
+#[cfg(feature = "inference")]
+pub use model::{Classifier, Engine, LoadOptions, Progress};
 pub use registry::{ModelEntry, Package, Packages, Registry};
 pub use report::{ClassifierReport, Drop, Quantiles, ReportError, SWEEP, drop_under_transform, report};
 pub use table::{Chunking, ScoreTable};
