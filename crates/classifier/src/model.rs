@@ -96,11 +96,7 @@ impl Classifier {
     /// # Errors
     /// A file that is missing or not the pinned one; weights that are stored as a pickle only; a config that no engine here
     /// can run; a label that the model does not have; windows longer than the model's positions.
-    pub fn load(
-        folder: &Path,
-        entry: Option<&ModelEntry>,
-        options: &LoadOptions,
-    ) -> Result<Self, ClassifierError> {
+    pub fn load(folder: &Path, entry: Option<&ModelEntry>, options: &LoadOptions) -> Result<Self, ClassifierError> {
         let name = entry.map_or_else(|| folder.display().to_string(), |e| e.model.clone());
         let refused = |message: String| ClassifierError::Model { model: name.clone(), message };
         if options.threads == 0 || options.batch_tokens == 0 {
@@ -139,7 +135,9 @@ impl Classifier {
         let architecture = Architecture::new(&config, head).map_err(refused)?;
         let (needed, most) = (chunking.window_tokens + cutter.special_tokens(), architecture.max_tokens());
         if needed > most {
-            return Err(refused(format!("windows of {needed} tokens with special ones; the model has positions for {most}")));
+            return Err(refused(format!(
+                "windows of {needed} tokens with special ones; the model has positions for {most}"
+            )));
         }
         let wanted = options.positive_label.as_deref().or(entry.map(|e| e.positive_label.as_str()));
         // A head on an encoder has one output and no names: what it says is what the registry calls it.
@@ -281,7 +279,8 @@ impl Classifier {
             progress.windows += windows.len();
             let mut of_text = Vec::with_capacity(windows.len());
             for ids in windows {
-                let key: [u8; 32] = Sha256::digest(ids.iter().flat_map(|i| i.to_le_bytes()).collect::<Vec<u8>>()).into();
+                let key: [u8; 32] =
+                    Sha256::digest(ids.iter().flat_map(|i| i.to_le_bytes()).collect::<Vec<u8>>()).into();
                 of_text.push(key);
                 if !self.known.contains_key(&key) {
                     unknown.insert(key, ids);
@@ -378,10 +377,7 @@ impl Classifier {
     }
 
     /// The positive label's probability for each sequence of one batch.
-    fn probabilities<'a>(
-        &self,
-        sequences: impl Iterator<Item = &'a [u32]>,
-    ) -> Result<Vec<f32>, ClassifierError> {
+    fn probabilities<'a>(&self, sequences: impl Iterator<Item = &'a [u32]>) -> Result<Vec<f32>, ClassifierError> {
         let batch = TokenBatch::padded(sequences, self.pad);
         let logits = self.backend.logits(&batch)?;
         if logits.len() != batch.lengths.len() * self.labels.len() {

@@ -44,7 +44,11 @@ impl Weights {
         for (i, (w, b)) in layers.into_iter().enumerate() {
             let (rows, columns) = (w.len(), w.first().map_or(0, Vec::len));
             if rows != b.len() || columns == 0 || w.iter().any(|row| row.len() != columns) {
-                return Err(format!("head.json: layer {} has {} biases for {rows} rows of uneven length", i + 1, b.len()));
+                return Err(format!(
+                    "head.json: layer {} has {} biases for {rows} rows of uneven length",
+                    i + 1,
+                    b.len()
+                ));
             }
             self.tensors.insert(format!("head.{i}.weight"), (vec![rows, columns], w.concat()));
             self.tensors.insert(format!("head.{i}.bias"), (vec![rows], b));

@@ -19,7 +19,6 @@ pub(crate) struct Deberta {
     buckets: i64,
     farthest: i64,
     span: usize,
-    relative: bool,
     content_to_position: bool,
     position_to_content: bool,
     share_keys: bool,
@@ -39,7 +38,9 @@ impl Deberta {
         for (key, want) in [("attention_head_size", hidden / heads), ("pooler_hidden_size", hidden)] {
             let found = config.size_or(key, want)?;
             if found != want {
-                return Err(format!("config.json: {key} {found} is not supported with {hidden} hidden units and {heads} heads"));
+                return Err(format!(
+                    "config.json: {key} {found} is not supported with {hidden} hidden units and {heads} heads"
+                ));
             }
         }
         let positions = config.size("max_position_embeddings")?;
@@ -72,7 +73,6 @@ impl Deberta {
             buckets,
             farthest,
             span: usize::try_from(if buckets > 0 { buckets } else { farthest }).map_err(|_| "no relative positions")?,
-            relative,
             content_to_position: relative && kinds.contains(&"c2p"),
             position_to_content: relative && kinds.contains(&"p2c"),
             share_keys: config.flag_or("share_att_key", false)?,

@@ -32,7 +32,9 @@ impl Architecture {
     pub(crate) fn new(config: &Config, head: Option<(usize, usize)>) -> Result<Self, Refused> {
         let model_type = config.text("model_type")?;
         match (model_type.as_str(), head) {
-            ("bert" | "distilbert" | "roberta" | "xlm-roberta", _) => Ok(Self::Bert(Bert::new(config, &model_type, head)?)),
+            ("bert" | "distilbert" | "roberta" | "xlm-roberta", _) => {
+                Ok(Self::Bert(Bert::new(config, &model_type, head)?))
+            }
             (_, Some(_)) => Err(format!("a pooled head goes with a BERT encoder, not with model_type {model_type}")),
             ("deberta-v2", None) => Ok(Self::Deberta(Deberta::new(config)?)),
             ("modernbert", None) => Ok(Self::ModernBert(ModernBert::new(config)?)),

@@ -51,7 +51,8 @@ impl ModernBert {
             }
         };
         let theta = |kind: &str, key: &str, default: f64| -> Result<f64, Refused> {
-            let Some(parameters) = config.get("rope_parameters").and_then(|p| p.get(kind)).filter(|p| !p.is_null()) else {
+            let Some(parameters) = config.get("rope_parameters").and_then(|p| p.get(kind)).filter(|p| !p.is_null())
+            else {
                 return config.number_or(key, default);
             };
             let rope = parameters.get("rope_type").and_then(Value::as_str).unwrap_or("default");
@@ -59,7 +60,9 @@ impl ModernBert {
                 return Err(format!("rope_type {rope} is not supported"));
             }
             match parameters.get("rope_theta") {
-                Some(value) => value.as_f64().ok_or_else(|| format!("config.json: rope_theta is {value}, not a number")),
+                Some(value) => {
+                    value.as_f64().ok_or_else(|| format!("config.json: rope_theta is {value}, not a number"))
+                }
                 None => config.number_or(key, default),
             }
         };

@@ -51,12 +51,8 @@ pub(crate) trait Ops {
     /// Rows of a weight `[rows, H]` by whole numbers.
     fn rows(&mut self, weight: &Self::Tensor, ids: &Self::Tensor) -> Result<Self::Tensor, Refused>;
     /// `x · wᵀ + b` over the last axis; `w` is `[out, in]`.
-    fn linear(
-        &mut self,
-        x: &Self::Tensor,
-        w: &Self::Tensor,
-        b: Option<&Self::Tensor>,
-    ) -> Result<Self::Tensor, Refused>;
+    fn linear(&mut self, x: &Self::Tensor, w: &Self::Tensor, b: Option<&Self::Tensor>)
+    -> Result<Self::Tensor, Refused>;
     /// `a · bᵀ` over the last two axes; the axes before may be 1 in `b`.
     fn matmul_t(&mut self, a: &Self::Tensor, b: &Self::Tensor) -> Result<Self::Tensor, Refused>;
     /// `a · b` over the last two axes.

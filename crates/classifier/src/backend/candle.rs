@@ -331,7 +331,6 @@ fn erf(x: f32) -> f32 {
 mod tests {
     #[test]
     fn the_error_function_is_close_everywhere() {
-        
         let worst = (-80_000..80_000)
             .map(|i| i as f32 * 1e-4)
             .map(|x| (f64::from(super::erf(x)) - exact(f64::from(x))).abs())

@@ -16,7 +16,8 @@ const SAMPLE: usize = 3;
 /// Inputs: `ids` `[B, T]` and `kept` `[B, T, 1]` (1 at tokens, 0 at padding), then the architecture's tables by their names.
 /// Output: `logits` `[B, labels]`.
 pub(crate) fn graph(architecture: &Architecture, weights: Weights) -> Result<Vec<u8>, String> {
-    let mut graph = Graph { weights, names: HashMap::new(), nodes: Message::default(), initializers: Message::default(), count: 0 };
+    let mut graph =
+        Graph { weights, names: HashMap::new(), nodes: Message::default(), initializers: Message::default(), count: 0 };
     let mut inputs = Message::default();
     inputs.message(11, &value("ids", INT64, &[Dim::Any("B"), Dim::Any("T")]));
     inputs.message(11, &value("kept", FLOAT, &[Dim::Any("B"), Dim::Any("T"), Dim::Is(1)]));
@@ -306,9 +307,7 @@ impl Ops for Graph {
     fn activate(&mut self, x: &String, activation: Activation) -> Name {
         match activation {
             Activation::Gelu => self.node("Gelu", &[x], |_| {}),
-            Activation::GeluTanh => {
-                self.node("Gelu", &[x], |a| a.attribute("approximate", 3, |v| v.text(4, "tanh")))
-            }
+            Activation::GeluTanh => self.node("Gelu", &[x], |a| a.attribute("approximate", 3, |v| v.text(4, "tanh"))),
             Activation::Relu => self.node("Relu", &[x], |_| {}),
             Activation::Tanh => self.node("Tanh", &[x], |_| {}),
             Activation::Silu => {
