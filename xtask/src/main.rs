@@ -3,6 +3,7 @@
 mod corpus;
 mod bench;
 mod docs;
+mod features;
 mod figures;
 mod reproduce;
 mod shell;
@@ -25,6 +26,7 @@ enum Command {
     Corpus(corpus::Args),
     Bench(bench::Args),
     Docs(docs::Args),
+    Features(features::Args),
     Reproduce(reproduce::Args),
     Test(test::Args),
     Tidy(tidy::Args),
@@ -39,6 +41,7 @@ fn main() -> ExitCode {
         Command::Corpus(args) => corpus::run(&args, out),
         Command::Bench(args) => bench::run(&args, out),
         Command::Docs(args) => docs::run(&args, out),
+        Command::Features(args) => features::run(&args, out),
         Command::Reproduce(args) => reproduce::run(&args, out),
         Command::Test(args) => test::run(&args, out),
         Command::Tidy(args) => tidy::run(&args, out),

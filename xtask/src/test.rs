@@ -7,6 +7,7 @@ use std::process::Command;
 use wardline_cli::{Exit, Failure, Stdout, data_dir};
 
 use crate::docs;
+use crate::features;
 use crate::reproduce::compare_figures;
 use crate::shell::{cargo, root, step};
 
@@ -40,7 +41,7 @@ pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
     }
     step(out, "build the corpora", &mut build)?;
 
-    let mut tests = cargo(&["test", "--workspace", "--all-features"]);
+    let mut tests = cargo(&["test", "--workspace", "--features", &features::all()?]);
     tests.env("WARDLINE_DATA_TEST", &data);
     for (name, folder) in BESIDE {
         let folder = root().join(folder);
