@@ -2,10 +2,12 @@
 
     export.py --out DIR --egress egress.toml [--workers N] [CORPUS...]
 
-The files are the same bytes on every run, machine and Python version from 3.10. Progress goes to standard output,
+`docs/formats.md` describes the files. The files are the same bytes on every run, machine and Python version from 3.10. Progress goes to standard output,
 `done STEP OF STEPS` a line."""
 
 import argparse
+import copy
+import functools
 import itertools
 import json
 import multiprocessing
@@ -29,10 +31,10 @@ CORPORA = ("ground", "pairs", "attacks", *(f"attacks-{transform}" for transform 
 
 
 def plan(corpus):
-    """The attacks and the transform of a corpus of pairs."""
+    """Attack and transform of each part of a corpus of pairs."""
     if corpus == "pairs":
-        return (attacks.MAIN,), None
-    return attacks.FIVE, corpus.partition("-")[2] or None
+        return [(attacks.MAIN, None)]
+    return [(attack, corpus.partition("-")[2] or None) for attack in attacks.FIVE]
 
 
 def dump(record):
@@ -94,6 +96,8 @@ class Worker:
 
 
 def clean_job(suite):
+    user_task, injection_task = (next(iter(tasks)) for tasks in suites.tasks(suite))
+    suites.check_environments(suite, next(iter(attacks.payloads(suite, user_task, injection_task, attacks.MAIN).values())))
     ground = list(replay.ground(suite, Worker.egress))
     return ground, list(replay.benign(suite, Worker.egress)), replay.clean_outputs(suite)
 
@@ -113,7 +117,7 @@ def run(pool, function, jobs, progress):
     return results
 
 
-def write(folder, corpus, data):
+def write_corpus(folder, corpus, data):
     path = folder / f"{corpus}.jsonl"
     with path.open("wb") as file:
         file.write(data)
@@ -129,11 +133,16 @@ def main():
     parser.add_argument("corpora", nargs="*", default=CORPORA)
     args = parser.parse_args()
     egress = tomllib.loads(args.egress.read_text(encoding="utf-8"))["destination"]
-    replayed = [corpus for corpus in args.corpora if corpus not in ("ground", "inbox")]
+    write = functools.partial(write_corpus, args.out)
+    if "inbox" in args.corpora:
+        write("inbox", render_inbox())
+    corpora = [corpus for corpus in args.corpora if corpus != "inbox"]
+    if not corpora:
+        return
     names = sorted(suites.suites(), key=lambda name: -len(suites.suites()[name].user_tasks))
-    jobs = {(name, attack, plan(c)[1]) for c in replayed for attack in plan(c)[0] for name in names}
+    jobs = {(name, *how) for corpus in corpora if corpus != "ground" for how in plan(corpus) for name in names}
     # Identity is replayed like any transform, and must give the attacks corpus.
-    if "attacks" in replayed:
+    if "attacks" in corpora:
         jobs |= {(name, attack, "identity") for attack in attacks.FIVE for name in names}
     jobs = sorted(jobs, key=lambda job: (names.index(job[0]), job[1], str(job[2])))
 
@@ -150,22 +159,20 @@ def main():
 
     def scenarios(attack_names, transform):
         for name in suites.suites():
-            yield from json.loads(json.dumps(base[name][1]))
+            yield from copy.deepcopy(base[name][1])
             for attack in attack_names:
                 yield from pairs[name, attack, transform]
 
-    for corpus in args.corpora:
-        if corpus == "inbox":
-            data = render_inbox()
-        elif corpus == "ground":
-            data = render(corpus, [scenario for name in suites.suites() for scenario in base[name][0]])
-        else:
-            attack_names, transform = plan(corpus)
-            about = {"attacks": attack_names} | ({"transform": transform} if transform else {})
-            data = render(corpus, list(scenarios(attack_names, transform)), **about)
-            if corpus == "attacks" and data != render(corpus, list(scenarios(attack_names, "identity")), **about):
-                raise ValueError("the identity transform does not give the attacks corpus")
-        write(args.out, corpus, data)
+    for corpus in corpora:
+        if corpus == "ground":
+            write(corpus, render(corpus, [scenario for name in suites.suites() for scenario in base[name][0]]))
+            continue
+        attack_names, transforms = zip(*plan(corpus))
+        about = {"attacks": attack_names} | ({"transform": transforms[0]} if transforms[0] else {})
+        data = render(corpus, list(scenarios(attack_names, transforms[0])), **about)
+        if corpus == "attacks" and data != render(corpus, list(scenarios(attack_names, "identity")), **about):
+            raise ValueError("the identity transform does not give the attacks corpus")
+        write(corpus, data)
 
 
 if __name__ == "__main__":

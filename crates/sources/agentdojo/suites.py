@@ -139,8 +139,22 @@ def suites():
     return get_suites(BENCHMARK)
 
 
+def tasks(suite_name):
+    """The suite's user tasks and injection tasks, each by id."""
+    return suites()[suite_name].user_tasks, suites()[suite_name].injection_tasks
+
+
+_load_whole = TaskSuite.load_and_inject_default_environment
 # The attacks build environments too.
 TaskSuite.load_and_inject_default_environment = lambda suite, injections: environments(suite.name).load(injections)
+
+
+def check_environments(suite_name, text):
+    """Fails unless an environment that carries the text in every placeholder is the one that AgentDojo would build."""
+    suite = suites()[suite_name]
+    for injections in ({}, {vector: text for vector in environments(suite_name).defaults}):
+        if environments(suite_name).load(injections) != _load_whole(suite, injections):
+            raise ValueError(f"{suite_name}: the environment differs from AgentDojo's own")
 
 
 @functools.cache

@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
 use std::io::{BufRead, BufReader, Read};
 use std::num::NonZero;
@@ -116,7 +117,7 @@ impl Builder {
         if !report.is_ok() {
             return Err(Error::Mismatch(Box::new(report)));
         }
-        names.iter().map(|&name| self.install(name, &made)).collect()
+        names.iter().collect::<BTreeSet<_>>().into_iter().map(|&name| self.install(name, &made)).collect()
     }
 
     /// Makes the corpora anew beside what is there, and leaves both for a comparison.

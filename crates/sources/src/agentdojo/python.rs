@@ -17,8 +17,8 @@ pub(crate) const REQUIREMENTS: &str = include_str!("../../agentdojo/requirements
 /// Written last, so that an environment without it is known to be half made.
 const COMPLETE: &str = "complete";
 
-/// Variables that would change what a Python that we start does.
-const UNSET: [&str; 8] = [
+/// Variables that would change what a Python that we start does, or where pip installs to.
+const UNSET: [&str; 11] = [
     "PYTHONPATH",
     "PYTHONHOME",
     "PYTHONSTARTUP",
@@ -27,15 +27,12 @@ const UNSET: [&str; 8] = [
     "PYTHONWARNINGS",
     "PYTHONPLATLIBDIR",
     "VIRTUAL_ENV",
+    "PIP_USER",
+    "PIP_TARGET",
+    "PIP_PREFIX",
 ];
-const SET: [(&str, &str); 6] = [
-    ("PYTHONHASHSEED", "0"),
-    ("PYTHONUTF8", "1"),
-    ("PYTHONNOUSERSITE", "1"),
-    ("PYTHONDONTWRITEBYTECODE", "1"),
-    ("TZ", "UTC"),
-    ("LC_ALL", "C.UTF-8"),
-];
+const SET: [(&str, &str); 5] =
+    [("PYTHONHASHSEED", "0"), ("PYTHONUTF8", "1"), ("PYTHONNOUSERSITE", "1"), ("TZ", "UTC"), ("LC_ALL", "C.UTF-8")];
 
 /// A program in an environment that does not depend on the caller's Python settings or locale.
 pub(crate) fn command(program: &OsStr) -> Command {
