@@ -197,10 +197,9 @@ fn run(command: &mut Command) -> Result<()> {
         return Ok(());
     }
     let said = said(&output);
-    Err(if is_unreachable(&said) {
-        Error::Unreachable { detail: last_lines(&said, 2) }
-    } else {
-        failed(last_lines(&said, 4))
+    Err(match unreachable(&said) {
+        Some(line) => Error::Unreachable { detail: line.trim().chars().take(200).collect() },
+        None => failed(last_lines(&said, 4)),
     })
 }
 
@@ -214,8 +213,8 @@ pub(crate) fn last_lines(text: &str, count: usize) -> String {
     lines[lines.len().saturating_sub(count)..].join(" | ")
 }
 
-/// Whether pip's or uv's words mean that the registry does not answer.
-fn is_unreachable(said: &str) -> bool {
+/// The line of pip's or uv's that says that the registry does not answer.
+fn unreachable(said: &str) -> Option<&str> {
     const SIGNS: [&str; 12] = [
         "NewConnectionError",
         "Failed to establish a new connection",
@@ -230,7 +229,7 @@ fn is_unreachable(said: &str) -> bool {
         "Failed to fetch",
         "dns error",
     ];
-    SIGNS.iter().any(|sign| said.contains(sign))
+    said.lines().find(|line| SIGNS.iter().any(|sign| line.contains(sign)))
 }
 
 #[cfg(test)]
