@@ -1,10 +1,13 @@
 //! Maintainers' commands: `cargo xtask --help`.
 
+mod bench;
 mod corpus;
 mod bench;
 mod docs;
 mod features;
 mod figures;
+mod fixtures;
+mod python;
 mod reproduce;
 mod shell;
 mod test;
@@ -23,10 +26,12 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Bench(bench::Args),
     Corpus(corpus::Args),
     Bench(bench::Args),
     Docs(docs::Args),
     Features(features::Args),
+    Fixtures(fixtures::Args),
     Reproduce(reproduce::Args),
     Test(test::Args),
     Tidy(tidy::Args),
@@ -38,10 +43,12 @@ fn main() -> ExitCode {
         Err(exit) => return exit,
     };
     wardline_cli::run(|out| match cli.command {
+        Command::Bench(args) => bench::run(&args, out),
         Command::Corpus(args) => corpus::run(&args, out),
         Command::Bench(args) => bench::run(&args, out),
         Command::Docs(args) => docs::run(&args, out),
         Command::Features(args) => features::run(&args, out),
+        Command::Fixtures(args) => fixtures::run(&args, out),
         Command::Reproduce(args) => reproduce::run(&args, out),
         Command::Test(args) => test::run(&args, out),
         Command::Tidy(args) => tidy::run(&args, out),

@@ -121,7 +121,7 @@ impl Ranking {
     }
 
     fn cumulate(&self, counts: &[Vec<u32>], into: &mut Cumulated) {
-        match &counts[..] {
+        match counts {
             [first, second, ..] => {
                 let weights = self.rows.iter().zip(&self.second).map(|(&row, &other)| {
                     (row, u64::from(first[(row >> 2) as usize]) * u64::from(second[other as usize]))

@@ -68,6 +68,13 @@ impl Tier {
         Ranked::new(&labels, &scores).map(|ranked| Self(Some(ranked)))
     }
 
+    /// Candidates in ascending order, each with true and false positives.
+    fn sweep(&self, candidates: &[f64]) -> Vec<(f64, (f64, f64))> {
+        let mut ascending = candidates.to_vec();
+        ascending.sort_unstable_by(f64::total_cmp);
+        ascending.into_iter().map(|t| (t, self.flagged(t))).collect()
+    }
+
     /// True and false positives at a threshold.
     fn flagged(&self, threshold: f64) -> (f64, f64) {
         let Some(ranked) = &self.0 else { return (0.0, 0.0) };
@@ -145,13 +152,9 @@ pub fn two_tier_sweep(
     if positives == 0.0 || negatives == 0.0 {
         return Ok(None);
     }
-    let counts = |tier: &Tier, candidates: &[f64]| -> Result<Vec<(f64, (f64, f64))>, MetricsError> {
-        ordered(candidates)?;
-        let mut ascending = candidates.to_vec();
-        ascending.sort_unstable_by(f64::total_cmp);
-        Ok(ascending.into_iter().map(|t| (t, tier.flagged(t))).collect())
-    };
-    let (verified, other) = (counts(&first, verified)?, counts(&second, other)?);
+    ordered(verified)?;
+    ordered(other)?;
+    let (verified, other) = (first.sweep(verified), second.sweep(other));
     let mut best: Option<(f64, TwoTier)> = None;
     for &(first, (tp, fp)) in &verified {
         // False positives fall as the second threshold rises, and so do true positives: the lowest one within the bound is best.

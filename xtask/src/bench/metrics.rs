@@ -1,0 +1,94 @@
+use std::fs;
+use std::io::Write;
+use std::process::Command;
+
+use wardline_cli::{Exit, Failure, Stdout};
+
+use crate::python;
+use crate::shell::{cargo, root, step};
+
+/// Replicates that the plain way is timed on; its time for 1,000 is scaled from their median.
+const PLAIN: usize = 100;
+const REPLICATES: usize = 1000;
+/// What the crate promises.
+const MOST_MILLISECONDS: f64 = 60.0;
+const LEAST_RATIO: f64 = 300.0;
+
+pub(super) fn run(out: &mut Stdout) -> Result<Exit, Failure> {
+    let python = python::environment("metrics", "crates/metrics/fixtures/requirements.lock")?;
+    step(
+        out,
+        "build",
+        &mut cargo(&["build", "--quiet", "--release", "--package", "wardline-metrics", "--example", "speed"]),
+    )?;
+    let folder = root().join("target/bench");
+    fs::create_dir_all(&folder)?;
+    let rows = folder.join("metrics-rows.txt");
+
+    let mut plain = python::script(&python, "crates/metrics/benches/plain_bootstrap.py");
+    plain.arg(&rows).arg(PLAIN.to_string());
+    // One core for both: the libraries below numpy would otherwise take all of them.
+    for threads in ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"] {
+        plain.env(threads, "1");
+    }
+    let plain = read(&mut plain)?;
+    let ours = |replicates: usize| {
+        let name = format!("release/examples/speed{}", std::env::consts::EXE_SUFFIX);
+        let mut speed = Command::new(root().join("target").join(name));
+        speed.arg(&rows).arg(replicates.to_string()).env("RAYON_NUM_THREADS", "1");
+        read(&mut speed)
+    };
+    let same_replicate = ours(PLAIN)?;
+    let ours = ours(REPLICATES)?;
+
+    let scale = REPLICATES as f64;
+    writeln!(out, "{REPLICATES} cluster-bootstrap replicates, 5,000 rows, 700 groups, one thread, milliseconds")?;
+    writeln!(out, "{:<58} {:>10} {:>10}", "", "median", "fastest")?;
+    let mut line = |what: &str, median: f64, fastest: f64| writeln!(out, "{what:<58} {median:>10.2} {fastest:>10.2}");
+    let (median, fastest) = (ours.number("median")?, ours.number("fastest")?);
+    let (all, all_fastest) = (plain.number("median-all")? * scale, plain.number("fastest-all")? * scale);
+    let (area, area_fastest) = (plain.number("median-area")? * scale, plain.number("fastest-area")? * scale);
+    line("wardline-metrics: AUC and both TPR estimators", median, fastest)?;
+    line(&format!("numpy and scikit-learn, the same (from {PLAIN} replicates)"), all, all_fastest)?;
+    line(&format!("numpy and scikit-learn, AUC alone (from {PLAIN} replicates)"), area, area_fastest)?;
+    writeln!(out, "ratio of medians {:.0}, of fastest {:.0}", all / median, all_fastest / fastest)?;
+    writeln!(out, "ratio to AUC alone: of medians {:.0}, of fastest {:.0}", area / median, area_fastest / fastest)?;
+
+    let agree = same_replicate.numbers("last")?.iter().zip(plain.numbers("last")?).all(|(a, b)| (a - b).abs() <= 1e-12);
+    writeln!(out, "replicate {PLAIN} of the two {}", if agree { "agrees to 1e-12" } else { "differs" })?;
+    if !agree {
+        return Err(Failure::new(Exit::Failed, "the two programs read different numbers"));
+    }
+    if fastest > MOST_MILLISECONDS || all / median < LEAST_RATIO {
+        return Err(Failure::new(
+            Exit::Failed,
+            format!("the aim is at most {MOST_MILLISECONDS} ms and a ratio of at least {LEAST_RATIO}"),
+        ));
+    }
+    Ok(Exit::Ok)
+}
+
+/// Lines of a name and numbers that a program printed.
+struct Printed(String);
+
+impl Printed {
+    fn numbers(&self, name: &str) -> Result<Vec<f64>, Failure> {
+        let line = self.0.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        let numbers = line.and_then(|line| line.split(' ').map(|n| n.parse().ok()).collect());
+        numbers
+            .ok_or_else(|| Failure::new(Exit::Failed, format!("no line `{name}` with numbers in: {}", self.0.trim())))
+    }
+
+    fn number(&self, name: &str) -> Result<f64, Failure> {
+        Ok(self.numbers(name)?[0])
+    }
+}
+
+fn read(command: &mut Command) -> Result<Printed, Failure> {
+    let output = command.output()?;
+    if !output.status.success() {
+        let why = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        return Err(Failure::new(Exit::Failed, format!("{command:?}: {}: {why}", output.status)));
+    }
+    Ok(Printed(String::from_utf8_lossy(&output.stdout).into_owned()))
+}
