@@ -21,6 +21,8 @@ mod sketch;
 mod split;
 mod statistics;
 mod stream;
+#[cfg(feature = "ndarray")]
+mod views;
 
 pub use bootstrap::{Bootstrap, BootstrapInterval, Estimate, IntervalKind};
 pub use calibration::{Calibration, ReliabilityBin, calibration};

@@ -68,130 +68,162 @@ struct Units {
 
 /// Scores ranked once, each row known by its unit, so that a replicate is one pass over the rows.
 struct Ranking {
-    /// Unit of the first axis, whether the row is the last of its tied run, and its label: `unit << 2 | last << 1 | label`.
+    /// By descending score and, within a tied run, negatives first: unit of the first axis, whether the row is the last of its
+    /// run, and its label, as `unit << 2 | last << 1 | label`.
     rows: Vec<u32>,
     /// Units of the second axis, in the same order; empty for one axis.
     second: Vec<u32>,
-    /// Number of distinct scores.
-    runs: usize,
-    /// For each measure, how many runs lie at or above its fixed threshold.
+    /// For each measure, how many rows lie at or above its fixed threshold.
     flagged: Vec<usize>,
-}
-
-/// Weights of the positives and negatives at or above each distinct score, descending.
-#[derive(Default)]
-struct Cumulated {
-    true_positives: Vec<u64>,
-    false_positives: Vec<u64>,
 }
 
 impl Ranking {
     fn new(design: &Design, labels: &[bool], scores: &[f64], measures: &[Measure]) -> Self {
-        let order = descending(scores);
-        let mut rows = Vec::with_capacity(order.len());
-        let mut thresholds = Vec::new();
-        for (i, &row) in order.iter().enumerate() {
-            let score = scores[row as usize];
-            let last = order.get(i + 1).is_none_or(|&next| scores[next as usize] != score);
-            if last {
-                thresholds.push(score);
-            }
-            let unit = design.axes[0].unit_of[row as usize];
-            rows.push(unit << 2 | u32::from(last) << 1 | u32::from(labels[row as usize]));
+        let mut order = descending(scores);
+        for run in order.chunk_by_mut(|&a, &b| scores[a as usize] == scores[b as usize]) {
+            run.sort_by_key(|&row| labels[row as usize]);
         }
-        let second = match design.axes.get(1) {
-            Some(axis) => order.iter().map(|&row| axis.unit_of[row as usize]).collect(),
-            None => Vec::new(),
-        };
-        let flagged = measures
-            .iter()
-            .map(|measure| match *measure {
-                Measure::Recall { threshold } | Measure::Fpr { threshold } | Measure::Precision { threshold } => {
-                    thresholds.partition_point(|&t| t >= threshold)
-                }
-                _ => 0,
-            })
-            .collect();
-        Self { rows, second, runs: thresholds.len(), flagged }
+        let last = |i: usize| order.get(i + 1).is_none_or(|&next| scores[next as usize] != scores[order[i] as usize]);
+        let rows = order.iter().enumerate().map(|(i, &row)| {
+            let row = row as usize;
+            design.axes[0].unit_of[row] << 2 | u32::from(last(i)) << 1 | u32::from(labels[row])
+        });
+        let second = design
+            .axes
+            .get(1)
+            .map_or_else(Vec::new, |axis| order.iter().map(|&row| axis.unit_of[row as usize]).collect());
+        let flagged = measures.iter().map(|measure| match *measure {
+            Measure::Recall { threshold } | Measure::Fpr { threshold } | Measure::Precision { threshold } => {
+                order.partition_point(|&row| scores[row as usize] >= threshold)
+            }
+            _ => 0,
+        });
+        Self { rows: rows.collect(), flagged: flagged.collect(), second }
     }
 
-    fn scratch(&self) -> Cumulated {
-        // One more than the runs: the pass writes ahead of the run that it has closed.
-        Cumulated { true_positives: vec![0; self.runs + 1], false_positives: vec![0; self.runs + 1] }
-    }
-
-    fn cumulate(&self, counts: &[Vec<u32>], into: &mut Cumulated) {
+    fn read(&self, measures: &[Measure], counts: &[Vec<u32>], out: &mut [f64]) {
         match counts {
             [first, second, ..] => {
-                let weights = self.rows.iter().zip(&self.second).map(|(&row, &other)| {
-                    (row, u64::from(first[(row >> 2) as usize]) * u64::from(second[other as usize]))
+                let rows = self.rows.iter().zip(&self.second);
+                let weighted = rows.map(|(&row, &other)| {
+                    Row::new(row, u64::from(first[(row >> 2) as usize]) * u64::from(second[other as usize]))
                 });
-                cumulate(weights, into);
+                self.read_rows(measures, weighted, out);
             }
             _ => {
                 let first = &counts[0][..];
-                cumulate(self.rows.iter().map(|&row| (row, u64::from(first[(row >> 2) as usize]))), into);
+                let weighted = self.rows.iter().map(|&row| Row::new(row, u64::from(first[(row >> 2) as usize])));
+                self.read_rows(measures, weighted, out);
             }
         }
     }
 
-    fn read(&self, measures: &[Measure], counts: &[Vec<u32>], cumulated: &mut Cumulated, out: &mut [f64]) {
-        self.cumulate(counts, cumulated);
-        let tp = &cumulated.true_positives[..self.runs];
-        let fp = &cumulated.false_positives[..self.runs];
+    fn read_rows(&self, measures: &[Measure], rows: impl Iterator<Item = Row> + Clone, out: &mut [f64]) {
+        let all = Totals::of(rows.clone());
         for ((measure, &flagged), out) in measures.iter().zip(&self.flagged).zip(out) {
-            *out = read(measure, flagged, tp, fp);
-        }
-    }
-}
-
-/// Branchless, since runs end unpredictably: every row writes to the slot of its run.
-fn cumulate(rows: impl Iterator<Item = (u32, u64)>, into: &mut Cumulated) {
-    let (mut tp, mut fp, mut run) = (0_u64, 0_u64, 0_usize);
-    let Cumulated { true_positives, false_positives } = into;
-    for (row, weight) in rows {
-        let positive = (u64::from(row) & 1).wrapping_neg();
-        tp += weight & positive;
-        fp += weight & !positive;
-        true_positives[run] = tp;
-        false_positives[run] = fp;
-        run += (row >> 1 & 1) as usize;
-    }
-}
-
-fn read(measure: &Measure, flagged: usize, tp: &[u64], fp: &[u64]) -> f64 {
-    let at = |counts: &[u64], runs: usize| if runs == 0 { 0.0 } else { counts[runs - 1] as f64 };
-    let (positives, negatives) = (at(tp, tp.len()), at(fp, fp.len()));
-    match *measure {
-        Measure::RocAuc => {
-            let (mut twice, mut tp_before, mut fp_before) = (0.0, 0, 0);
-            for (&tp, &fp) in tp.iter().zip(fp) {
-                twice += (fp - fp_before) as f64 * (tp + tp_before) as f64;
-                (tp_before, fp_before) = (tp, fp);
-            }
-            twice / (2.0 * positives * negatives)
-        }
-        Measure::AveragePrecision => {
-            let (mut sum, mut before) = (0.0, 0);
-            for (&tp, &fp) in tp.iter().zip(fp) {
-                if tp > before {
-                    sum += (tp - before) as f64 * (tp as f64 / (tp + fp) as f64);
-                    before = tp;
+            let flagged = || Counts::of(rows.clone().take(flagged));
+            *out = match *measure {
+                Measure::RocAuc => all.auc(),
+                Measure::AveragePrecision => average_precision(rows.clone()) / all.counts.positives as f64,
+                Measure::TprAtFpr { target, estimator } => tpr_at_fpr(rows.clone(), all.counts, target, estimator),
+                Measure::Recall { .. } => flagged().positives as f64 / all.counts.positives as f64,
+                Measure::Fpr { .. } => flagged().negatives as f64 / all.counts.negatives as f64,
+                Measure::Precision { .. } => {
+                    let Counts { positives, negatives } = flagged();
+                    positives as f64 / (positives + negatives) as f64
                 }
-            }
-            sum / positives
+            };
         }
-        Measure::TprAtFpr { target, estimator } => match most_false_positives(estimator, target, negatives) {
-            Some(most) => {
-                let kept = fp.partition_point(|&fp| within(estimator, fp as f64, target, negatives, most));
-                at(tp, kept) / positives
-            }
-            None => f64::NAN,
-        },
-        Measure::Recall { .. } => at(tp, flagged) / positives,
-        Measure::Fpr { .. } => at(fp, flagged) / negatives,
-        Measure::Precision { .. } => at(tp, flagged) / (at(tp, flagged) + at(fp, flagged)),
     }
+}
+
+/// A row with the weight that the replicate gives it, as a positive or as a negative.
+#[derive(Clone, Copy)]
+struct Row {
+    positive: u64,
+    negative: u64,
+    ends_run: bool,
+}
+
+impl Row {
+    #[inline]
+    fn new(row: u32, weight: u64) -> Self {
+        // Without branches: labels and ends of runs come in no order that a processor could learn.
+        let label = (u64::from(row) & 1).wrapping_neg();
+        Self { positive: weight & label, negative: weight & !label, ends_run: row & 2 != 0 }
+    }
+}
+
+/// Weight of either class.
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    positives: u64,
+    negatives: u64,
+}
+
+impl Counts {
+    fn of(rows: impl Iterator<Item = Row>) -> Self {
+        rows.fold(Self::default(), |sum, row| Self {
+            positives: sum.positives + row.positive,
+            negatives: sum.negatives + row.negative,
+        })
+    }
+}
+
+struct Totals {
+    counts: Counts,
+    /// Twice the weight of pairs in which the negative scores higher, plus that of tied pairs.
+    lost: u128,
+}
+
+impl Totals {
+    #[inline]
+    fn of(rows: impl Iterator<Item = Row>) -> Self {
+        let (mut counts, mut lost, mut above_run) = (Counts::default(), 0_u128, 0);
+        for row in rows {
+            // At a positive, all negatives of its run have been counted.
+            counts.negatives += row.negative;
+            counts.positives += row.positive;
+            lost += u128::from(row.positive) * u128::from(counts.negatives + above_run);
+            above_run = if row.ends_run { counts.negatives } else { above_run };
+        }
+        Self { counts, lost }
+    }
+
+    fn auc(&self) -> f64 {
+        let twice_pairs = 2 * u128::from(self.counts.positives) * u128::from(self.counts.negatives);
+        (twice_pairs - self.lost) as f64 / twice_pairs as f64
+    }
+}
+
+/// Average precision times the number of positives.
+fn average_precision(rows: impl Iterator<Item = Row>) -> f64 {
+    let (mut sum, mut counts, mut gained) = (0.0, Counts::default(), 0);
+    for row in rows {
+        counts.negatives += row.negative;
+        counts.positives += row.positive;
+        gained += row.positive;
+        if row.ends_run && gained > 0 {
+            sum += gained as f64 * (counts.positives as f64 / (counts.positives + counts.negatives) as f64);
+            gained = 0;
+        }
+    }
+    sum
+}
+
+/// Reads the rows from the top until the negatives exceed the target.
+fn tpr_at_fpr(rows: impl Iterator<Item = Row>, all: Counts, target: f64, estimator: TprEstimator) -> f64 {
+    let negatives = all.negatives as f64;
+    let Some(most) = most_false_positives(estimator, target, negatives) else { return f64::NAN };
+    let (mut fp, mut tp) = (0, 0);
+    for row in rows {
+        fp += row.negative;
+        tp += row.positive;
+        if row.negative > 0 && !within(estimator, fp as f64, target, negatives, most) {
+            break;
+        }
+    }
+    tp as f64 / all.positives as f64
 }
 
 /// Measures of one detector.
@@ -201,18 +233,16 @@ struct Single<'a> {
 }
 
 impl Evaluate for Single<'_> {
-    type Scratch = Cumulated;
+    type Scratch = ();
 
-    fn scratch(&self) -> Cumulated {
-        self.ranking.scratch()
-    }
+    fn scratch(&self) {}
 
     fn width(&self) -> usize {
         self.measures.len()
     }
 
-    fn evaluate(&self, counts: &[Vec<u32>], scratch: &mut Cumulated, out: &mut [f64]) {
-        self.ranking.read(self.measures, counts, scratch, out);
+    fn evaluate(&self, counts: &[Vec<u32>], (): &mut (), out: &mut [f64]) {
+        self.ranking.read(self.measures, counts, out);
     }
 }
 
@@ -224,19 +254,19 @@ struct Paired<'a> {
 }
 
 impl Evaluate for Paired<'_> {
-    type Scratch = (Cumulated, Cumulated, Vec<f64>);
+    type Scratch = Vec<f64>;
 
-    fn scratch(&self) -> Self::Scratch {
-        (self.first.scratch(), self.second.scratch(), vec![0.0; self.measures.len()])
+    fn scratch(&self) -> Vec<f64> {
+        vec![0.0; self.measures.len()]
     }
 
     fn width(&self) -> usize {
         self.measures.len()
     }
 
-    fn evaluate(&self, counts: &[Vec<u32>], (first, second, other): &mut Self::Scratch, out: &mut [f64]) {
-        self.first.read(self.measures, counts, first, out);
-        self.second.read(self.measures, counts, second, other);
+    fn evaluate(&self, counts: &[Vec<u32>], other: &mut Vec<f64>, out: &mut [f64]) {
+        self.first.read(self.measures, counts, out);
+        self.second.read(self.measures, counts, other);
         for (out, other) in out.iter_mut().zip(other) {
             *out -= *other;
         }

@@ -138,7 +138,8 @@ impl Ranked {
             .min_by(|a, b| b.tpr.total_cmp(&a.tpr).then(a.threshold.total_cmp(&b.threshold))))
     }
 
-    /// What a threshold yields: rows that score at or above it are flagged. A rate over a class with no rows is NaN.
+    /// What a threshold yields: rows that score at or above it are flagged. A rate over a class with no rows is NaN, and both are
+    /// at a threshold that is NaN.
     ///
     /// ```
     /// use wardline_metrics::Ranked;
@@ -148,6 +149,9 @@ impl Ranked {
     /// ```
     #[must_use]
     pub fn at_threshold(&self, threshold: f64) -> OperatingPoint {
+        if threshold.is_nan() {
+            return OperatingPoint::UNDEFINED;
+        }
         let flagged = self.thresholds.partition_point(|&t| t >= threshold);
         let count = |counts: &[f64]| if flagged == 0 { 0.0 } else { counts[flagged - 1] };
         OperatingPoint {
