@@ -2,7 +2,6 @@
 
 mod bench;
 mod corpus;
-mod bench;
 mod docs;
 mod features;
 mod figures;
@@ -28,7 +27,6 @@ struct Cli {
 enum Command {
     Bench(bench::Args),
     Corpus(corpus::Args),
-    Bench(bench::Args),
     Docs(docs::Args),
     Features(features::Args),
     Fixtures(fixtures::Args),
@@ -45,7 +43,6 @@ fn main() -> ExitCode {
     wardline_cli::run(|out| match cli.command {
         Command::Bench(args) => bench::run(&args, out),
         Command::Corpus(args) => corpus::run(&args, out),
-        Command::Bench(args) => bench::run(&args, out),
         Command::Docs(args) => docs::run(&args, out),
         Command::Features(args) => features::run(&args, out),
         Command::Fixtures(args) => fixtures::run(&args, out),

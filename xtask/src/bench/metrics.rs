@@ -14,7 +14,11 @@ const REPLICATES: usize = 1000;
 const MOST_MILLISECONDS: f64 = 60.0;
 const LEAST_RATIO: f64 = 300.0;
 
-pub(super) fn run(out: &mut Stdout) -> Result<Exit, Failure> {
+/// 1,000 cluster-bootstrap replicates beside numpy and scikit-learn
+#[derive(clap::Args)]
+pub(super) struct Args {}
+
+pub(super) fn run(_: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
     let python = python::environment("metrics", "crates/metrics/fixtures/requirements.lock")?;
     let speed = ["--package", "wardline-metrics", "--no-default-features", "--example", "speed"];
     step(out, "build", cargo(&["build", "--quiet", "--release"]).args(speed))?;

@@ -1,6 +1,7 @@
 //! `cargo xtask bench NAME`: ratios and bounds, measured in release builds, side by side in one run. One file a subject.
 
 mod agent;
+mod metrics;
 
 use clap::Subcommand;
 use wardline_cli::{Exit, Failure, Stdout};
@@ -15,11 +16,13 @@ pub(crate) struct Args {
 #[derive(Subcommand)]
 enum Subject {
     Agent(agent::Args),
+    Metrics(metrics::Args),
 }
 
 pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
     match &args.subject {
         Subject::Agent(args) => agent::run(args, out),
+        Subject::Metrics(args) => metrics::run(args, out),
     }
 }
 
@@ -28,28 +31,4 @@ fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let n = values.len();
     if n == 0 { f64::NAN } else { f64::midpoint(values[(n - 1) / 2], values[n / 2]) }
-}
-//! `cargo xtask bench NAME`: speed measured side by side with the plain way, in one run.
-
-mod metrics;
-
-use wardline_cli::{Exit, Failure, Stdout};
-
-/// Measure speed side by side with the plain way, in release builds
-#[derive(clap::Args)]
-pub(crate) struct Args {
-    /// What to measure
-    name: Name,
-}
-
-#[derive(Clone, Copy, clap::ValueEnum)]
-enum Name {
-    /// 1,000 cluster-bootstrap replicates against numpy and scikit-learn
-    Metrics,
-}
-
-pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
-    match args.name {
-        Name::Metrics => metrics::run(out),
-    }
 }
