@@ -227,3 +227,6 @@ fn check_ids(path: &Path, scenarios: &[Scenario], numbers: &[usize]) -> Result<(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

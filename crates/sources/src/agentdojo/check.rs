@@ -322,3 +322,6 @@ impl fmt::Display for Difference {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
