@@ -43,10 +43,10 @@ struct Options {
     /// Data folder
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
-    /// Python, 3.10 or later
+    /// Python, 3.10 or later; `check` takes several, and regenerates under each
     #[arg(long, value_name = "PROGRAM")]
-    python: Option<PathBuf>,
-    /// Processes [default: one a processor]
+    python: Vec<PathBuf>,
+    /// Processes [default: one a processor, at most 8]
     #[arg(long, value_name = "N")]
     workers: Option<NonZero<usize>>,
 }
@@ -60,15 +60,24 @@ impl Options {
         Ok(data_dir(self.data_dir.as_deref())?.path)
     }
 
-    fn builder(&self) -> Result<Builder, Failure> {
+    /// One builder for each Python that is named, or one that looks for a Python.
+    fn builders(&self) -> Result<Vec<Builder>, Failure> {
         let mut builder = Builder::new(self.data_dir()?);
-        if let Some(python) = &self.python {
-            builder = builder.python(python);
-        }
         if let Some(workers) = self.workers {
             builder = builder.workers(workers);
         }
-        Ok(builder)
+        if self.python.is_empty() {
+            return Ok(vec![builder]);
+        }
+        Ok(self.python.iter().map(|python| builder.clone().python(python)).collect())
+    }
+
+    fn builder(&self) -> Result<Builder, Failure> {
+        let mut builders = self.builders()?;
+        match (builders.pop(), builders.is_empty()) {
+            (Some(builder), true) => Ok(builder),
+            _ => Err(Failure::usage("--python is given more than once; only `corpus check` takes several")),
+        }
     }
 }
 
@@ -113,18 +122,19 @@ fn build(options: &Options, out: &mut Stdout) -> Result<Exit, Failure> {
 
 fn check_corpora(options: &Options, built_only: bool, out: &mut Stdout) -> Result<Exit, Failure> {
     let names = options.names();
-    let report = if built_only {
-        check(&options.data_dir()?, &names, None)?
+    let reports = if built_only {
+        vec![check(&options.data_dir()?, &names, None)?]
     } else {
-        let builder = options.builder()?;
-        with_bar(|progress| builder.check(&names, progress))?
+        let builders = options.builders()?;
+        builders.iter().map(|b| with_bar(|progress| b.check(&names, progress))).collect::<Result<_, _>>()?
     };
-    write!(out, "{report}")?;
+    for report in &reports {
+        write!(out, "{report}")?;
+    }
     out.flush()?;
-    if report.is_ok() {
-        Ok(Exit::Ok)
-    } else {
-        Err(Failure::new(Exit::Failed, format!("corpora differ from the lock: {}", report.summary())))
+    match reports.iter().find(|r| !r.is_ok()) {
+        None => Ok(Exit::Ok),
+        Some(report) => Err(Failure::new(Exit::Failed, format!("corpora differ from the lock: {}", report.summary()))),
     }
 }
 

@@ -129,7 +129,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--egress", type=Path, required=True)
-    parser.add_argument("--workers", type=int, default=os.cpu_count())
+    # Each keeps some hundred megabytes of rendered outputs.
+    parser.add_argument("--workers", type=int, default=min(os.cpu_count() or 1, 8))
     parser.add_argument("corpora", nargs="*", default=CORPORA)
     args = parser.parse_args()
     egress = tomllib.loads(args.egress.read_text(encoding="utf-8"))["destination"]

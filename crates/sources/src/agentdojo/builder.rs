@@ -60,6 +60,7 @@ pub struct Builder {
 
 /// What a build did.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Built {
     /// The corpus.
     pub name: CorpusName,
@@ -97,7 +98,7 @@ impl Builder {
         self
     }
 
-    /// Uses this many processes instead of one a processor. The bytes do not depend on it.
+    /// Uses this many processes instead of one a processor, at most eight. The bytes do not depend on it.
     #[must_use]
     pub fn workers(mut self, count: NonZero<usize>) -> Self {
         self.workers = Some(count);

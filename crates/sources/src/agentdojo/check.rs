@@ -16,6 +16,7 @@ const AFTER: usize = 48;
 
 /// The outcome of a check: one entry a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CheckReport {
     /// What was built and, where it was made, what was regenerated, corpus by corpus.
     pub files: Vec<FileReport>,
@@ -23,6 +24,7 @@ pub struct CheckReport {
 
 /// One file against the lock.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FileReport {
     /// The corpus.
     pub name: CorpusName,
@@ -48,6 +50,7 @@ pub enum FileState {
 
 /// One record that is not what the lock says.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Difference {
     /// Its line, from 1: in the file, or where it should stand when it is missing.
     pub line: usize,
@@ -61,6 +64,7 @@ pub struct Difference {
 
 /// The first differing byte of a record, with some bytes around it.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ByteDifference {
     /// Offset in the record's line, from 0.
     pub offset: usize,
