@@ -6,11 +6,11 @@
 `done STEP OF STEPS` a line."""
 
 import argparse
+import concurrent.futures
 import copy
 import functools
 import itertools
 import json
-import multiprocessing
 import os
 import sys
 from pathlib import Path
@@ -108,13 +108,34 @@ def pairs_job(job):
     return list(replay.pairs(suite, attack, transform, Worker.egress, clean, Worker.clean_anywhere))
 
 
-def run(pool, function, jobs, progress):
-    """Results by job. Jobs are handed out largest first; the order has no bearing on the results."""
+def run(function, jobs, workers, progress, *state):
+    """Results by job. Jobs are handed out in their order, which has no bearing on the results."""
     results = {}
-    for job, result in zip(jobs, pool.imap(function, jobs)):
-        results[job] = result
-        progress()
+    # Unlike multiprocessing.Pool, this fails when a worker is killed, instead of waiting for ever.
+    with concurrent.futures.ProcessPoolExecutor(workers, initializer=Worker.start, initargs=state) as pool:
+        for job, result in zip(jobs, pool.map(function, jobs)):
+            results[job] = result
+            progress()
     return results
+
+
+def replay_all(corpora, egress, workers):
+    """What is replayed without injection, by suite, and with one, by suite, attack and transform."""
+    # The largest suites go first, so that no worker ends with one alone.
+    names = sorted(suites.suites(), key=lambda name: -len(suites.suites()[name].user_tasks))
+    jobs = {(name, *how) for corpus in corpora if corpus != "ground" for how in plan(corpus) for name in names}
+    # Identity is replayed like any transform, and must give the attacks corpus.
+    if "attacks" in corpora:
+        jobs |= {(name, attack, "identity") for attack in attacks.FIVE for name in names}
+    jobs = sorted(jobs, key=lambda job: (names.index(job[0]), job[1], str(job[2])))
+    done = itertools.count(1)
+
+    def progress():
+        print(f"done {next(done)} of {len(names) + len(jobs)}", flush=True)
+
+    base = run(clean_job, names, workers, progress, egress, None)
+    clean = {name: outputs for name, (_, _, outputs) in base.items()}
+    return base, run(pairs_job, jobs, workers, progress, egress, clean)
 
 
 def write_corpus(folder, corpus, data):
@@ -140,23 +161,7 @@ def main():
     corpora = [corpus for corpus in args.corpora if corpus != "inbox"]
     if not corpora:
         return
-    names = sorted(suites.suites(), key=lambda name: -len(suites.suites()[name].user_tasks))
-    jobs = {(name, *how) for corpus in corpora if corpus != "ground" for how in plan(corpus) for name in names}
-    # Identity is replayed like any transform, and must give the attacks corpus.
-    if "attacks" in corpora:
-        jobs |= {(name, attack, "identity") for attack in attacks.FIVE for name in names}
-    jobs = sorted(jobs, key=lambda job: (names.index(job[0]), job[1], str(job[2])))
-
-    done = itertools.count(1)
-
-    def progress():
-        print(f"done {next(done)} of {len(names) + len(jobs)}", flush=True)
-
-    with multiprocessing.Pool(args.workers, Worker.start, (egress, None)) as pool:
-        base = run(pool, clean_job, names, progress)
-    clean = {name: outputs for name, (_, _, outputs) in base.items()}
-    with multiprocessing.Pool(args.workers, Worker.start, (egress, clean)) as pool:
-        pairs = run(pool, pairs_job, jobs, progress)
+    base, pairs = replay_all(corpora, egress, args.workers)
 
     def scenarios(attack_names, transform):
         for name in suites.suites():
