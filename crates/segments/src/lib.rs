@@ -10,6 +10,7 @@
 //! assert_eq!(flatten(&extraction), "Lunch?\nAt noon.");
 //! ```
 
+mod attach;
 mod decode;
 mod extract;
 mod fields;

@@ -138,7 +138,8 @@ pub(super) fn named(paths: &[PathBuf]) -> Result<impl Iterator<Item = Result<Ite
                     Ok(inside) => pending.extend(inside.into_iter().rev()),
                     Err(e) => return Some(Ok(unreadable(&path, &e))),
                 }
-            } else if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("mbox") || e.eq_ignore_ascii_case("mbx")) {
+            } else if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("mbox") || e.eq_ignore_ascii_case("mbx"))
+            {
                 match File::open(&path) {
                     Ok(file) => mailbox = Some(Mailbox::new(path, file)),
                     Err(e) => return Some(Ok(unreadable(&path, &e))),
@@ -239,7 +240,8 @@ mod tests {
         let base = Path::new("/base");
         assert!(Item::record(b"{\"id\":\"a\"}", 3, base).read().is_err_and(|e| e.contains("line 3")));
         assert!(Item::record(b"nonsense", 4, base).read().is_err_and(|e| e.contains("line 4")));
-        let inline = Item::record(br#"{"id":"a","detector_input":{"subject":"S","body":{"text":"T","html":null}}}"#, 1, base);
+        let inline =
+            Item::record(br#"{"id":"a","detector_input":{"subject":"S","body":{"text":"T","html":null}}}"#, 1, base);
         assert!(matches!(inline.read(), Ok(Message::Fields(f)) if f.as_fields().text == "T"));
     }
 }

@@ -79,7 +79,10 @@ pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
     }
     out.flush()?;
     if failed > 0 {
-        return Err(Failure::new(Exit::Failed, format!("{failed} messages could not be read; their records have an error")));
+        return Err(Failure::new(
+            Exit::Failed,
+            format!("{failed} messages could not be read; their records have an error"),
+        ));
     }
     Ok(Exit::Ok)
 }

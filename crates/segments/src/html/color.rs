@@ -75,7 +75,8 @@ pub(super) fn css(input: &mut Parser<'_>) -> Option<Rgba> {
             if hsl {
                 return Some(Rgba { a, ..from_hsl(x.0, y.0, z.0) });
             }
-            let channel = |(value, percent): &(f32, bool)| if *percent { value * 255.0 } else { *value }.clamp(0.0, 255.0);
+            let channel =
+                |(value, percent): &(f32, bool)| if *percent { value * 255.0 } else { *value }.clamp(0.0, 255.0);
             Some(Rgba { r: channel(x), g: channel(y), b: channel(z), a })
         }
         _ => None,
@@ -101,8 +102,7 @@ pub(super) fn legacy(value: &str) -> Option<Rgba> {
         return Some(Rgba::opaque(rgb));
     }
     let digits = value.strip_prefix('#').unwrap_or(value);
-    let mut hex: Vec<u8> =
-        digits.chars().take(128).map(|c| c.to_digit(16).map_or(0, |d| d as u8)).collect();
+    let mut hex: Vec<u8> = digits.chars().take(128).map(|c| c.to_digit(16).map_or(0, |d| d as u8)).collect();
     if value.starts_with('#') && hex.len() == 3 {
         return Some(Rgba::opaque((hex[0] * 17, hex[1] * 17, hex[2] * 17)));
     }
@@ -136,7 +136,15 @@ mod tests {
     #[test]
     fn notations() {
         let white = Some(Rgba::WHITE);
-        for text in ["#fff", "#FFFFFF", "white", "rgb(255,255,255)", "rgb(100% 100% 100%)", "hsl(0, 0%, 100%)", "rgba(255,255,255,1)"] {
+        for text in [
+            "#fff",
+            "#FFFFFF",
+            "white",
+            "rgb(255,255,255)",
+            "rgb(100% 100% 100%)",
+            "hsl(0, 0%, 100%)",
+            "rgba(255,255,255,1)",
+        ] {
             assert_eq!(parse(text), white, "{text}");
         }
         assert_eq!(parse("transparent"), Some(Rgba::TRANSPARENT));

@@ -1,13 +1,13 @@
 //! Declarations and style sheets: only what can hide text, or undo the hiding.
 
 use cssparser::{
-    AtRuleParser, CowRcStr, DeclarationParser, ParseError, Parser, ParserState, QualifiedRuleParser, RuleBodyItemParser,
-    RuleBodyParser, StyleSheetParser, Token, parse_important,
+    AtRuleParser, CowRcStr, DeclarationParser, ParseError, Parser, ParserState, QualifiedRuleParser,
+    RuleBodyItemParser, RuleBodyParser, StyleSheetParser, Token, parse_important,
 };
 use selectors::parser::{ParseRelative, Selector, SelectorList};
 
 use super::color::{self, Rgba};
-use super::matching::{Selectors, SelectorReader};
+use super::matching::{SelectorReader, Selectors};
 
 /// A length as far as hiding goes.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -166,7 +166,8 @@ impl<'i> QualifiedRuleParser<'i> for Sheet {
         if declarations.is_empty() {
             return Ok(Vec::new());
         }
-        let rule = |selector: &Selector<Selectors>| Rule { selector: selector.clone(), declarations: declarations.clone() };
+        let rule =
+            |selector: &Selector<Selectors>| Rule { selector: selector.clone(), declarations: declarations.clone() };
         Ok(prelude.slice().iter().map(rule).collect())
     }
 }
@@ -204,7 +205,8 @@ impl<'i> AtRuleParser<'i> for Sheet {
 fn applies(query: &str) -> bool {
     let query = query.to_ascii_lowercase();
     query.split(',').any(|one| {
-        let narrow = ["max-width", "max-device-width", "max-height", "prefers-color-scheme: dark", "prefers-color-scheme:dark"];
+        let narrow =
+            ["max-width", "max-device-width", "max-height", "prefers-color-scheme: dark", "prefers-color-scheme:dark"];
         let other = ["print", "speech", "tty", "projection", "handheld", "not all", "not screen", "amzn"];
         !narrow.iter().chain(&other).any(|w| one.contains(w))
     })
@@ -448,14 +450,16 @@ fn vanishing_function(property: &str, input: &mut Parser<'_>) -> bool {
         };
         let first = args.first().map(amount);
         vanishes |= match name.as_str() {
-            "inset" => args.iter().any(|l| matches!(l, Length::Percent(v) if *v >= 0.5)) && args.len() <= 2
-                || matches!(args.first(), Some(Length::Percent(v)) if *v >= 1.0),
+            "inset" => {
+                args.iter().any(|l| matches!(l, Length::Percent(v) if *v >= 0.5)) && args.len() <= 2
+                    || matches!(args.first(), Some(Length::Percent(v)) if *v >= 1.0)
+            }
             "circle" | "ellipse" => first.is_some_and(|v| v < 1.0 && v == 0.0),
             "polygon" => args.iter().all(|l| amount(l) == 0.0) && !args.is_empty(),
             "scale" | "scalex" | "scaley" | "scale3d" => args.iter().any(|l| amount(l).abs() < 0.05),
-            "translate" | "translatex" | "translatey" | "translate3d" => {
-                args.iter().any(|l| matches!(l, Length::Px(v) if v.abs() >= 2000.0) || matches!(l, Length::Percent(v) if v.abs() >= 10.0))
-            }
+            "translate" | "translatex" | "translatey" | "translate3d" => args.iter().any(|l| {
+                matches!(l, Length::Px(v) if v.abs() >= 2000.0) || matches!(l, Length::Percent(v) if v.abs() >= 10.0)
+            }),
             "opacity" => first.is_some_and(|v| v < 0.05),
             _ => false,
         };
@@ -469,10 +473,10 @@ mod tests {
 
     #[test]
     fn declarations_that_matter() {
-        assert_eq!(inline("DISPLAY : none!important; color:#fff"), [
-            (Declaration::Display(Display::None), true),
-            (Declaration::Color(Some(Rgba::WHITE)), false)
-        ]);
+        assert_eq!(
+            inline("DISPLAY : none!important; color:#fff"),
+            [(Declaration::Display(Display::None), true), (Declaration::Color(Some(Rgba::WHITE)), false)]
+        );
         assert_eq!(inline("d\\69splay:none")[0].0, Declaration::Display(Display::None));
         assert_eq!(inline("font:bold 0/0 a")[0].0, Declaration::FontSize(Length::Px(0.0)));
         assert_eq!(inline("font-size:12pt")[0].0, Declaration::FontSize(Length::Px(16.0)));

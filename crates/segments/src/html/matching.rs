@@ -9,7 +9,9 @@ use html5ever::{LocalName, Namespace, ns};
 use precomputed_hash::PrecomputedHash;
 use selectors::attr::{AttrSelectorOperation, CaseSensitivity, NamespaceConstraint};
 use selectors::bloom::BloomFilter;
-use selectors::context::{MatchingContext, MatchingForInvalidation, MatchingMode, NeedsSelectorFlags, QuirksMode, SelectorCaches};
+use selectors::context::{
+    MatchingContext, MatchingForInvalidation, MatchingMode, NeedsSelectorFlags, QuirksMode, SelectorCaches,
+};
 use selectors::matching::{ElementSelectorFlags, matches_selector};
 use selectors::parser::{NonTSPseudoClass, Selector, SelectorImpl, SelectorParseErrorKind};
 use selectors::{Element, OpaqueElement};
@@ -299,7 +301,8 @@ impl Element for Handle<'_, '_> {
     ) -> bool {
         let Some((_, attrs)) = self.matcher.tree.node(self.id).element() else { return false };
         attrs.iter().any(|attr| {
-            let right_ns = matches!(ns, NamespaceConstraint::Any) || matches!(ns, NamespaceConstraint::Specific(url) if **url == attr.name.ns);
+            let right_ns = matches!(ns, NamespaceConstraint::Any)
+                || matches!(ns, NamespaceConstraint::Specific(url) if **url == attr.name.ns);
             right_ns
                 && attr.name.local == local_name.0
                 && self.matcher.take(1 + attr.value.len() / 16)
@@ -373,4 +376,3 @@ impl Element for Handle<'_, '_> {
 pub(super) fn text(name: &Text) -> &str {
     &name.0
 }
-

@@ -4,13 +4,14 @@
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 
+use html5ever::TokenizerResult;
 use html5ever::buffer_queue::BufferQueue;
 use html5ever::interface::{Tracer, TreeSink};
 use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::{
-    CharacterTokens, CommentToken, EndTag, StartTag, TagToken, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
+    CharacterTokens, CommentToken, EndTag, StartTag, TagToken, Token, TokenSink, TokenSinkResult, Tokenizer,
+    TokenizerOpts,
 };
-use html5ever::TokenizerResult;
 use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
 
 use super::tree::{Id, Sink, Tree};
@@ -258,12 +259,10 @@ fn unterminated(text: &str) -> usize {
                 }
                 at = end;
             }
-            Some(b'!') if bytes[at..].starts_with(b"!--") => {
-                match memchr::memmem::find(&bytes[at..], b"-->") {
-                    Some(i) => at += i + 3,
-                    None => return open,
-                }
-            }
+            Some(b'!') if bytes[at..].starts_with(b"!--") => match memchr::memmem::find(&bytes[at..], b"-->") {
+                Some(i) => at += i + 3,
+                None => return open,
+            },
             Some(b'!' | b'?') => match memchr::memchr(b'>', &bytes[at..]) {
                 Some(i) => at += i,
                 None => return open,

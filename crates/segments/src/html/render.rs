@@ -71,7 +71,9 @@ fn style_sheets(tree: &Tree) -> (Vec<String>, bool) {
                     texts.push(text);
                 }
             }
-            "link" => external |= tree.attr(id as Id, "rel").is_some_and(|r| r.to_ascii_lowercase().contains("stylesheet")),
+            "link" => {
+                external |= tree.attr(id as Id, "rel").is_some_and(|r| r.to_ascii_lowercase().contains("stylesheet"))
+            }
             _ => {}
         }
     }
@@ -219,8 +221,8 @@ impl Renderer<'_> {
                 self.words(&text);
                 return None;
             }
-            "head" | "template" | "noscript" | "noembed" | "noframes" | "iframe" | "object" | "video" | "audio" | "canvas"
-            | "datalist" | "dialog" | "rp" | "applet" | "map" => {
+            "head" | "template" | "noscript" | "noembed" | "noframes" | "iframe" | "object" | "video" | "audio"
+            | "canvas" | "datalist" | "dialog" | "rp" | "applet" | "map" => {
                 if style.hidden.is_none() && !(local == "dialog" && self.tree.attr(id, "open").is_some()) {
                     style.hidden = Some(Hiding::Nature);
                 }
@@ -256,7 +258,9 @@ impl Renderer<'_> {
             if WORDS.contains(&name) {
                 self.words(value);
             } else if TARGETS.contains(&name) {
-                if !value.starts_with('#') && matches!(local, "a" | "area" | "form" | "button" | "input" | "blockquote" | "q") {
+                if !value.starts_with('#')
+                    && matches!(local, "a" | "area" | "form" | "button" | "input" | "blockquote" | "q")
+                {
                     // A browser takes line ends and tabs out of an address.
                     let split = value.trim().contains(['\n', '\r', '\t']);
                     if split {

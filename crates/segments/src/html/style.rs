@@ -123,7 +123,13 @@ impl Sheets {
     }
 
     /// The declarations of every rule that matches, weakest first.
-    fn matching(&self, tree: &Tree, id: Id, matcher: &Matcher<'_>, caches: &mut SelectorCaches) -> Vec<(Declaration, bool)> {
+    fn matching(
+        &self,
+        tree: &Tree,
+        id: Id,
+        matcher: &Matcher<'_>,
+        caches: &mut SelectorCaches,
+    ) -> Vec<(Declaration, bool)> {
         if self.rules.is_empty() {
             return Vec::new();
         }
@@ -331,7 +337,8 @@ fn finish(style: &mut Style, box_: &Box_, parent: &Style) {
     } else if box_.vanishes {
         Some("clip or transform")
     } else if box_.absolute
-        && (box_.sides.iter().any(|s| beyond(*s, OFF_SCREEN)) || box_.sides.iter().any(|s| size(*s).is_some_and(|v| v >= 5000.0)))
+        && (box_.sides.iter().any(|s| beyond(*s, OFF_SCREEN))
+            || box_.sides.iter().any(|s| size(*s).is_some_and(|v| v >= 5000.0)))
     {
         Some("off screen")
     } else if beyond(box_.indent, OFF_SCREEN) || box_.margins.iter().any(|m| beyond(*m, OFF_SCREEN)) {

@@ -5,7 +5,10 @@ use crate::result::{Segment, SegmentKind};
 /// Jaccard similarity of the words of the plain body and of the visible HTML body; `None` when either has fewer than three.
 pub(super) fn similarity(segments: &[Segment]) -> Option<f64> {
     let body = |kind: SegmentKind| {
-        segments.iter().filter(move |s| s.kind == kind && !s.reference.contains(['#', '~', '/'])).map(|s| s.content.as_str())
+        segments
+            .iter()
+            .filter(move |s| s.kind == kind && !s.reference.contains(['#', '~', '/']))
+            .map(|s| s.content.as_str())
     };
     if body(SegmentKind::TextPlain).next().is_none() || body(SegmentKind::HtmlVisible).next().is_none() {
         return None;

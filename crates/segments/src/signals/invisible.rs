@@ -54,7 +54,11 @@ fn is_bidi(c: char) -> bool {
 }
 
 fn is_zero_width(c: char) -> bool {
-    is_invisible(c) && !is_tag(c) && selector_byte(c).is_none() && !is_bidi(c) && !matches!(c, '\u{200e}' | '\u{200f}' | '\u{61c}')
+    is_invisible(c)
+        && !is_tag(c)
+        && selector_byte(c).is_none()
+        && !is_bidi(c)
+        && !matches!(c, '\u{200e}' | '\u{200f}' | '\u{61c}')
 }
 
 /// Scripts whose letters are parted or joined by zero-width characters in ordinary text.
@@ -93,7 +97,8 @@ fn one_run(out: &mut Scan, run: &[char], offset: usize, before: char, after: cha
     let flag = before == '\u{1f3f4}' && tags.len() <= 7;
     if !tags.is_empty() && !flag {
         out.tags.add(tags.len() as u32, offset);
-        let text: String = tags.iter().filter_map(|c| char::from_u32(*c as u32 - 0xe0000)).filter(|c| !c.is_control()).collect();
+        let text: String =
+            tags.iter().filter_map(|c| char::from_u32(*c as u32 - 0xe0000)).filter(|c| !c.is_control()).collect();
         if !text.trim().is_empty() {
             out.spelled.push(text);
         }
@@ -159,14 +164,20 @@ mod tests {
 
     #[test]
     fn selectors_spell_bytes() {
-        let hidden: String = "obey".bytes().filter_map(|b| char::from_u32(if b < 16 { 0xfe00 + u32::from(b) } else { 0xe0100 + u32::from(b) - 16 })).collect();
+        let hidden: String = "obey"
+            .bytes()
+            .filter_map(|b| char::from_u32(if b < 16 { 0xfe00 + u32::from(b) } else { 0xe0100 + u32::from(b) - 16 }))
+            .collect();
         assert_eq!(scan(&format!("\u{1f600}{hidden}")).spelled, ["obey"]);
         assert_eq!(scan("\u{2764}\u{fe0f} ok").tags.count, 0);
     }
 
     #[test]
     fn zero_width_bits_spell_bytes() {
-        let hidden: String = b"obey".iter().flat_map(|b| (0..8).rev().map(move |i| if b >> i & 1 == 0 { '\u{200b}' } else { '\u{200c}' })).collect();
+        let hidden: String = b"obey"
+            .iter()
+            .flat_map(|b| (0..8).rev().map(move |i| if b >> i & 1 == 0 { '\u{200b}' } else { '\u{200c}' }))
+            .collect();
         assert_eq!(scan(&format!("a{hidden}b")).spelled, ["obey"]);
     }
 

@@ -28,7 +28,8 @@ pub(super) fn split_by_invisible(text: &str) -> Option<usize> {
         }
         plain.push(c);
     }
-    addresses(&plain).find_map(|(start, end)| seams.iter().find(|(at, _)| (start + 1..end).contains(at)).map(|(_, offset)| *offset))
+    addresses(&plain)
+        .find_map(|(start, end)| seams.iter().find(|(at, _)| (start + 1..end).contains(at)).map(|(_, offset)| *offset))
 }
 
 /// Byte ranges of web addresses.
@@ -39,7 +40,10 @@ pub(crate) fn addresses(text: &str) -> impl Iterator<Item = (usize, usize)> {
         let start = at - letters;
         let scheme = &bytes[start..at];
         let web = [&b"http"[..], b"https", b"ftp"].iter().any(|s| scheme.eq_ignore_ascii_case(s));
-        let end = bytes[at..].iter().position(|b| b.is_ascii_whitespace() || b"<>\"')".contains(b)).map_or(bytes.len(), |i| at + i);
+        let end = bytes[at..]
+            .iter()
+            .position(|b| b.is_ascii_whitespace() || b"<>\"')".contains(b))
+            .map_or(bytes.len(), |i| at + i);
         web.then_some((start, end))
     })
 }

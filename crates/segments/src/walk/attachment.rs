@@ -3,6 +3,7 @@
 use super::collect::Collector;
 use super::entity::{self, Place};
 use super::leaf;
+use crate::attach::{self, Member, card, rtf, tnef};
 use crate::decode::charset;
 use crate::result::SegmentKind;
 
@@ -81,14 +82,263 @@ pub(super) fn read(out: &mut Collector<'_>, bytes: &[u8], hint: &Hint, place: &P
     if bytes.iter().all(|b| b.is_ascii_whitespace() || *b == 0) {
         return;
     }
+    if place.depth > out.limits.max_depth {
+        out.truncate(&place.reference, place.offset(0), "depth");
+        out.unscannable(place, "bounds");
+        return;
+    }
     match magic(bytes) {
+        Some(Magic::Pdf) => pdf(out, bytes, place),
+        Some(Magic::Zip) => zip(out, bytes, place),
+        Some(Magic::Gzip) => gzip(out, bytes, hint, place),
+        Some(Magic::Rtf) => {
+            let max = out.text_left();
+            out.text(SegmentKind::AttachmentText, place, rtf::text(bytes, max));
+        }
+        Some(Magic::Tnef) => tnef_file(out, bytes, place),
+        Some(Magic::Ole) => {
+            // Old office documents: nobody reads the format here, but its strings are better than silence.
+            out.unscannable(place, "binary");
+            let max = out.text_left();
+            out.beside(SegmentKind::AttachmentText, place, "strings", attach::strings(bytes, max));
+        }
         Some(Magic::Image) => out.unscannable(place, "image"),
         Some(Magic::Audio) => out.unscannable(place, "audio"),
         Some(Magic::Video) => out.unscannable(place, "video"),
         Some(Magic::Font) => out.unscannable(place, "font"),
         Some(_) => out.unscannable(place, "binary"),
-        None => text(out, bytes, hint, place),
+        None => other(out, bytes, hint, place),
     }
+}
+
+/// What no magic number tells.
+fn other(out: &mut Collector<'_>, bytes: &[u8], hint: &Hint, place: &Place) {
+    // A PDF reader looks for its mark in the first kilobyte.
+    if memchr::memmem::find(&bytes[..bytes.len().min(1024)], b"%PDF-").is_some() {
+        return pdf(out, bytes, place);
+    }
+    #[cfg(feature = "archives")]
+    if let Some(files) = attach::archive::tar(bytes, out.parts_left() + 1) {
+        return members(out, files, place);
+    }
+    if matches!(hint.media.as_str(), "application/pkcs7-mime" | "application/x-pkcs7-mime")
+        && bytes.first() == Some(&0x30)
+    {
+        return pkcs7(out, bytes, place);
+    }
+    if hint.media.contains("pkcs7-signature") && bytes.first() == Some(&0x30) {
+        return;
+    }
+    text(out, bytes, hint, place);
+}
+
+/// An opaque S/MIME message: signed ones hold the signed entity as it is; enveloped ones can't be read.
+fn pkcs7(out: &mut Collector<'_>, bytes: &[u8], place: &Place) {
+    match memchr::memmem::find(bytes, b"Content-Type:") {
+        Some(at) => entity::message(out, &bytes[at..], &place.inside("", 0).decoded()),
+        None => out.unscannable(place, "encrypted"),
+    }
+}
+
+/// Files inside a file.
+fn members(out: &mut Collector<'_>, files: Vec<Member>, place: &Place) {
+    for (i, member) in files.into_iter().enumerate() {
+        if !one_member(out, member, i, place) {
+            return;
+        }
+    }
+}
+
+fn one_member(out: &mut Collector<'_>, member: Member, index: usize, place: &Place) -> bool {
+    let short = member.name.chars().filter(|c| !c.is_control()).take(80).collect::<String>();
+    let name = if short.is_empty() { (index + 1).to_string() } else { short };
+    let here = place.inside(&name, 0).decoded();
+    if !out.take_part(&here) {
+        return false;
+    }
+    if !member.name.is_empty() {
+        out.beside(SegmentKind::AttachmentText, &here, "name", &member.name);
+    }
+    let hint = Hint { name: member.name, ..Hint::default() };
+    read(out, &member.bytes, &hint, &here);
+    true
+}
+
+fn tnef_file(out: &mut Collector<'_>, bytes: &[u8], place: &Place) {
+    let max = out.limits.max_decoded;
+    let found = tnef::read(bytes, max);
+    out.beside(SegmentKind::AttachmentText, place, "subject", &found.subject);
+    out.text(SegmentKind::AttachmentText, place, &found.text);
+    if !found.html.is_empty() {
+        leaf::split(out, &found.html, place);
+    }
+    if !found.rtf.is_empty() {
+        let text = rtf::text(&found.rtf, out.text_left());
+        out.reading(SegmentKind::AttachmentText, place, "rtf", text);
+    }
+    members(out, found.files, place);
+}
+
+#[cfg(not(feature = "pdf"))]
+fn pdf(out: &mut Collector<'_>, _: &[u8], place: &Place) {
+    out.unscannable(place, "pdf feature off");
+}
+
+#[cfg(feature = "pdf")]
+fn pdf(out: &mut Collector<'_>, bytes: &[u8], place: &Place) {
+    let mut unpack = out.unpack_left;
+    let found = attach::pdf::read(bytes, out.limits, &mut unpack, out.text_left());
+    out.unpack_left = unpack;
+    if found.truncated {
+        out.truncate(&place.reference, place.offset(0), "pdf");
+    }
+    if found.encrypted {
+        out.unscannable(place, "encrypted");
+    } else if found.damaged {
+        out.unscannable(place, if found.truncated { "bounds" } else { "damaged" });
+    } else if found.image_only {
+        out.unscannable(place, "image");
+    }
+    out.text(SegmentKind::AttachmentText, place, &found.visible);
+    if let Some(by_place) = &found.by_place {
+        out.reading(SegmentKind::AttachmentText, place, "by-place", by_place);
+    }
+    out.beside(SegmentKind::AttachmentText, place, "hidden", &found.hidden);
+    out.beside(SegmentKind::AttachmentText, place, "beside", &found.beside);
+    members(out, found.files, place);
+}
+
+#[cfg(not(feature = "archives"))]
+fn zip(out: &mut Collector<'_>, _: &[u8], place: &Place) {
+    out.unscannable(place, "archives feature off");
+}
+
+#[cfg(not(feature = "archives"))]
+fn gzip(out: &mut Collector<'_>, _: &[u8], _: &Hint, place: &Place) {
+    out.unscannable(place, "archives feature off");
+}
+
+#[cfg(feature = "archives")]
+fn bounds(out: &Collector<'_>) -> attach::archive::Bounds {
+    attach::archive::Bounds { bytes: out.unpack_left.min(out.limits.max_decoded), ratio: out.limits.max_ratio }
+}
+
+#[cfg(feature = "archives")]
+fn gzip(out: &mut Collector<'_>, bytes: &[u8], hint: &Hint, place: &Place) {
+    let unpacked = attach::archive::gzip(bytes, &hint.name, bounds(out));
+    if let Some(member) = account(out, unpacked, place) {
+        one_member(out, member, 0, place);
+    }
+}
+
+/// Takes a member from the account of unpacked bytes; says what could not be read.
+#[cfg(feature = "archives")]
+fn account(out: &mut Collector<'_>, unpacked: attach::archive::Unpacked, place: &Place) -> Option<Member> {
+    use attach::archive::Unpacked;
+    let named =
+        |name: &str| place.inside(&name.chars().filter(|c| !c.is_control()).take(80).collect::<String>(), 0).decoded();
+    match unpacked {
+        Unpacked::File(member) => {
+            out.unpack_left -= member.bytes.len().min(out.unpack_left);
+            Some(member)
+        }
+        Unpacked::Bounded(member) => {
+            out.unpack_left -= member.bytes.len().min(out.unpack_left);
+            let here = named(&member.name);
+            out.truncate(&here.reference, 0, "unpacked");
+            out.unscannable(&here, "bounds");
+            Some(member)
+        }
+        Unpacked::Encrypted(name) => {
+            let here = named(&name);
+            out.unscannable(&here, "encrypted");
+            out.beside(SegmentKind::AttachmentText, &here, "name", name);
+            None
+        }
+        Unpacked::Damaged(name) => {
+            out.unscannable(&named(&name), "damaged");
+            None
+        }
+    }
+}
+
+#[cfg(feature = "archives")]
+fn zip(out: &mut Collector<'_>, bytes: &[u8], place: &Place) {
+    let Some(mut zip) = attach::archive::Zip::open(bytes) else {
+        out.unscannable(place, "damaged");
+        return;
+    };
+    let open_xml = zip.has("[Content_Types].xml");
+    let office = open_xml || zip.has("content.xml");
+    if office && !out.take_part(place) {
+        return;
+    }
+    let mut order: Vec<usize> = (0..zip.len()).collect();
+    if office {
+        order.retain(|i| office_member(&zip.name(*i)));
+        order.sort_by_cached_key(|i| office_order(&zip.name(*i)));
+    }
+    let mut text = String::new();
+    for (count, index) in order.into_iter().enumerate() {
+        // The parts of one office document are one part of the message, but not without end.
+        if out.unpack_left == 0 || count > 1000 || (!office && out.parts_left() == 0) {
+            out.truncate(&place.reference, place.offset(0), "archive");
+            out.unscannable(place, "bounds");
+            break;
+        }
+        let bounds = bounds(out);
+        let Some(member) = zip.member(index, bounds).and_then(|m| account(out, m, place)) else { continue };
+        let xml = office && (member.name.ends_with(".xml") || member.name.ends_with(".rels"));
+        if xml {
+            let max = out.text_left().saturating_sub(text.len());
+            let decoded = charset::decode(&member.bytes, None).text;
+            let found = attach::xml::text(&decoded, max);
+            if !found.trim().is_empty() {
+                text.push_str(found.trim_end());
+                text.push('\n');
+            }
+        } else if !one_member(out, member, index, place) {
+            break;
+        }
+    }
+    out.text(SegmentKind::AttachmentText, place, text);
+}
+
+/// Parts of an office document that hold text, or files of their own.
+#[cfg(feature = "archives")]
+fn office_member(name: &str) -> bool {
+    let machinery = [
+        "theme",
+        "styles",
+        "settings",
+        "fontTable",
+        "webSettings",
+        "numbering",
+        "[Content_Types]",
+        "META-INF",
+        "presProps",
+        "viewProps",
+        "tableStyles",
+        "calcChain",
+        "slideLayouts",
+        "slideMasters",
+        "Thumbnails",
+        "manifest.rdf",
+    ];
+    !machinery.iter().any(|m| name.contains(m))
+}
+
+/// The main text first, then what accompanies it, numbered parts in number order.
+#[cfg(feature = "archives")]
+fn office_order(name: &str) -> (u8, u32, String) {
+    let rank = match name {
+        "word/document.xml" | "content.xml" | "xl/sharedStrings.xml" => 0,
+        _ if name.starts_with("ppt/slides/slide") || name.starts_with("xl/worksheets/sheet") => 1,
+        _ if name.ends_with(".rels") => 3,
+        _ => 2,
+    };
+    let digits: String = name.chars().filter(char::is_ascii_digit).take(6).collect();
+    (rank, digits.parse().unwrap_or(0), name.to_owned())
 }
 
 /// Text of any declared type and charset.
@@ -116,7 +366,23 @@ fn text(out: &mut Collector<'_>, bytes: &[u8], hint: &Hint, place: &Place) {
         entity::message(out, bytes, &place.inside("", 0).decoded());
         return;
     }
-    out.text(SegmentKind::AttachmentText, place, &decoded.text);
+    if matches!(media, "text/calendar" | "text/vcard" | "text/x-vcard" | "text/directory" | "application/ics")
+        || matches!(extension.as_str(), "ics" | "vcf" | "ifb")
+        || decoded.text.starts_with("BEGIN:VC")
+    {
+        let (text, html) = card::text(&decoded.text);
+        out.text(SegmentKind::AttachmentText, place, text);
+        for html in html {
+            leaf::split(out, &html, place);
+        }
+        return;
+    }
+    if decoded.text.contains("-----BEGIN PGP MESSAGE-----") {
+        out.unscannable(place, "encrypted");
+    }
+    let text = without_armor(&decoded.text);
+    out.text(SegmentKind::AttachmentText, place, &text);
+    escapes(out, &decoded.text, place);
     if let Some(other) = decoded.other {
         out.reading(SegmentKind::AttachmentText, place, "charset", other);
     }
@@ -132,4 +398,60 @@ pub(super) fn looks_like_text(bytes: &[u8]) -> bool {
         bad += usize::from(c == '\u{fffd}' || (c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\x0c' | '\x1b')));
     }
     bad * 20 <= all
+}
+
+/// Text without the base64 of PGP armor; what stands between and before the armors stays.
+fn without_armor(text: &str) -> std::borrow::Cow<'_, str> {
+    if !text.contains("-----BEGIN PGP ") {
+        return text.into();
+    }
+    let digit = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=');
+    let mut inside = false;
+    let mut out = String::with_capacity(text.len());
+    for line in text.lines() {
+        if line.starts_with("-----BEGIN PGP ") {
+            inside = true;
+        } else if line.starts_with("-----END PGP ") {
+            inside = false;
+        }
+        let bare = line.trim_end();
+        let data = inside && bare.bytes().all(digit) && (bare.len() >= 40 || bare.ends_with('=') || bare.len() == 5);
+        if !data {
+            out.push_str(line);
+            out.push('\n');
+        }
+    }
+    out.into()
+}
+
+/// Text whose letters are written as `\u0041` (JSON, scripts) or `&#65;` (XML) is read in plain too.
+fn escapes(out: &mut Collector<'_>, text: &str, place: &Place) {
+    if text.contains("\\u00") {
+        let mut plain = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(at) = rest.find("\\u") {
+            plain.push_str(&rest[..at]);
+            let digits =
+                rest.get(at + 2..at + 6).and_then(|d| u32::from_str_radix(d, 16).ok()).and_then(char::from_u32);
+            match digits {
+                Some(c) => {
+                    plain.push(c);
+                    rest = &rest[at + 6..];
+                }
+                None => {
+                    plain.push_str("\\u");
+                    rest = &rest[at + 2..];
+                }
+            }
+        }
+        plain.push_str(rest);
+        out.reading(SegmentKind::AttachmentText, place, "escapes", plain);
+    }
+    #[cfg(feature = "archives")]
+    if text.trim_start().starts_with('<') {
+        let plain = attach::xml::text(text, out.text_left());
+        if !plain.trim().is_empty() {
+            out.reading(SegmentKind::AttachmentText, place, "xml", plain.trim());
+        }
+    }
 }
