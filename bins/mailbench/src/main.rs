@@ -1,5 +1,8 @@
 //! `mailbench`: does a detector catch prompt injection and phishing in real e-mail, at a false-alarm rate a gateway can live with?
 
+mod detectors;
+mod ensemble;
+mod score;
 mod segments;
 
 use std::process::ExitCode;
@@ -16,6 +19,9 @@ struct Cli {
 /// One file a subcommand.
 #[derive(Subcommand)]
 enum Command {
+    Detectors(detectors::Args),
+    Ensemble(ensemble::Args),
+    Score(Box<score::Args>),
     Segments(segments::Args),
 }
 
@@ -25,6 +31,9 @@ fn main() -> ExitCode {
         Err(exit) => return exit,
     };
     wardline_cli::run(|out| match cli.command {
+        Command::Detectors(args) => detectors::run(&args, out),
+        Command::Ensemble(args) => ensemble::run(&args, out),
+        Command::Score(args) => score::run(&args, out),
         Command::Segments(args) => segments::run(&args, out),
     })
 }

@@ -1,12 +1,15 @@
 //! Detectors of prompt injection and phishing in e-mail behind one trait, and a runner that loses nothing.
 
 mod detector;
+mod ensemble;
 mod error;
 mod exec;
 mod failure;
+mod heuristics;
 #[cfg(feature = "http")]
 mod http;
 mod input;
+mod ngram;
 mod policy;
 mod prediction;
 mod protocol;
@@ -16,15 +19,18 @@ mod runner;
 mod scores;
 
 pub use detector::{Detector, Needs, Task};
+pub use ensemble::{EnsembleSummary, ensemble};
 pub use error::DetectorError;
 pub use exec::ExecDetector;
 pub use failure::{ErrorClass, Failure};
+pub use heuristics::{Heuristics, Rule, RuleKind};
 #[cfg(feature = "http")]
 pub use http::{
     Anthropic, Bedrock, BedrockAuth, Client, Gemini, HttpDetector, HttpOptions, Judge, JudgeOptions, Lakera,
     ModelArmor, OpenAi, PromptShields, Provider, ScamGuard, Secret, Service, ServiceDetector,
 };
 pub use input::{Image, Input, Link, MailFacts, Preparer, Structured, View, mail_facts, message_of_fields};
+pub use ngram::{Example, NgramDetector, NgramModel, TrainOptions, train_ngram};
 pub use policy::{
     BreakerLimits, BudgetLimits, Caller, Clock, Policy, Price, RateLimits, Retry, Stop, SystemClock, Usage,
     parse_retry_after,

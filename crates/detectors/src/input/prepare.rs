@@ -1,7 +1,9 @@
 use mail_parser::{MessageParser, MimeHeaders, PartType};
 use serde::{Deserialize, Serialize};
-use wardline_email_corpus::{BaseFolder, EmailRecord};
-use wardline_segments::{Extraction, Limits, SegmentKind, extract, flatten, naive_view};
+use wardline_email_corpus::{Addresses, BaseFolder, DetectorInput, EmailRecord};
+use wardline_segments::{
+    Extraction, Fields, Limits, SegmentKind, extract, extract_fields, flatten, naive_fields, naive_view,
+};
 
 use super::{Image, Input, Structured, mail_facts, message_of_fields};
 use crate::{ErrorClass, Failure, Needs};
@@ -46,17 +48,23 @@ impl Preparer {
     pub fn prepare(&self, record: EmailRecord, needs: Needs, given: Option<Extraction>) -> Result<Input, Failure> {
         let extracted = needs.segments || needs.text || needs.structured;
         let mut input = Input::new(record);
+        let mut inline = false;
         if needs.raw || needs.facts || needs.images || (extracted && given.is_none()) {
             let raw = self.base.read(&input.record).map_err(|e| Failure::new(ErrorClass::Input, e.to_string()))?;
+            inline = raw.is_none();
             input.raw = Some(raw.unwrap_or_else(|| message_of_fields(&input.record.detector_input)));
         }
         let raw = input.raw.as_deref().unwrap_or_default();
         if extracted {
-            let extraction = match given {
-                Some(Extraction { error: Some(error), .. }) => return Err(Failure::new(ErrorClass::Input, error)),
-                Some(given) => given,
-                None if self.view == View::Naive => naive_view(raw, &self.limits),
-                None => extract(raw, &self.limits),
+            let extraction = match (given, self.view) {
+                (Some(Extraction { error: Some(error), .. }), _) => return Err(Failure::new(ErrorClass::Input, error)),
+                (Some(given), _) => given,
+                (None, view) if inline => {
+                    let read = if view == View::Naive { naive_fields } else { extract_fields };
+                    read(&fields(&input.record.detector_input), &self.limits)
+                }
+                (None, View::Naive) => naive_view(raw, &self.limits),
+                (None, View::Canonical) => extract(raw, &self.limits),
             };
             input.text = needs.text.then(|| flatten(&extraction));
             input.structured = needs.structured.then(|| structured(&input.record, &extraction));
@@ -69,6 +77,24 @@ impl Preparer {
         }
         Ok(input)
     }
+}
+
+/// The fields of a record without a raw message, as the extractor takes them.
+fn fields(input: &DetectorInput) -> Fields<'_> {
+    let mut fields = Fields::default();
+    fields.subject = input.subject.as_deref().unwrap_or_default();
+    fields.from = input.from.as_deref().unwrap_or_default();
+    fields.reply_to = input.reply_to.as_deref().unwrap_or_default();
+    fields.to = match &input.to {
+        None => Vec::new(),
+        Some(Addresses::Line(line)) => vec![line],
+        Some(Addresses::List(list)) => list.iter().map(String::as_str).collect(),
+    };
+    if let Some(body) = &input.body {
+        fields.text = body.text.as_deref().unwrap_or_default();
+        fields.html = body.html.as_deref().unwrap_or_default();
+    }
+    fields
 }
 
 /// Every part that can be prepared from a raw message.

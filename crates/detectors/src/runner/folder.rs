@@ -152,6 +152,16 @@ impl RunFolder {
         Ok(file)
     }
 
+    /// Enters a detector in the place of whatever had its name.
+    pub(crate) fn replace(&mut self, name: &str, state: DetectorState) -> Result<(), DetectorError> {
+        if let Some((taken, _)) = self.run.detectors.iter().find(|(n, s)| n.as_str() != name && s.file == state.file) {
+            let message = format!("{} is the file of detector {taken}", state.file);
+            return Err(DetectorError::OtherRun { path: self.path.clone(), message });
+        }
+        self.run.detectors.insert(name.to_owned(), state);
+        self.save()
+    }
+
     pub(crate) fn update(&mut self, name: &str, change: impl FnOnce(&mut DetectorState)) -> Result<(), DetectorError> {
         if let Some(state) = self.run.detectors.get_mut(name) {
             change(state);

@@ -11,7 +11,9 @@ mod work;
 pub use folder::{DetectorState, RUN_SCHEMA, RunFile, RunFolder, file_name};
 pub(crate) use folder::{file_digest, hex};
 pub use log::read_predictions;
+pub(crate) use log::sync_folder;
 pub use run::{Progress, RunOptions, Summary, score};
+pub(crate) use sort::ExternalSort;
 
 #[cfg(test)]
 mod tests;
