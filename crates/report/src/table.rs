@@ -18,6 +18,14 @@ impl Column {
     pub fn number(heading: impl Into<String>) -> Self {
         Self { heading: heading.into(), right: true }
     }
+
+    pub(crate) fn heading(&self) -> &str {
+        &self.heading
+    }
+
+    pub(crate) fn is_number(&self) -> bool {
+        self.right
+    }
 }
 
 /// A table of cells that are already formatted.

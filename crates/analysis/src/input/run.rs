@@ -1,0 +1,296 @@
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs;
+use std::num::NonZeroU64;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+use serde::Deserialize;
+
+use super::{Layout, Manifest, Predictions, Reading, Row};
+use crate::{AnalysisError, Coverage, Fault, Task};
+
+const MANIFEST: &str = "manifest_used.jsonl";
+const RUN: &str = "run.json";
+
+/// What to read, and how strict to be.
+#[derive(Debug, Clone, Default)]
+pub struct RunRequest {
+    /// The folder with one predictions file a detector.
+    pub folder: PathBuf,
+    /// The manifest; `manifest_used.jsonl` of the folder when `None`.
+    pub manifest: Option<PathBuf>,
+    /// The detectors that must be there and that are read; all of the folder when empty.
+    pub detectors: Vec<String>,
+    /// Detectors that are judges, beside those whose rows or names (`judge…`) say so.
+    pub judges: Vec<String>,
+    /// Goes on without detectors or ids that are absent.
+    pub allow_missing: bool,
+    /// Only the first so many records of the manifest.
+    pub limit: Option<NonZeroU64>,
+}
+
+impl RunRequest {
+    /// Everything in a run folder, strictly.
+    #[must_use]
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into(), ..Self::default() }
+    }
+}
+
+/// One detector's scores, in the manifest's order.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Column {
+    /// The detector's name.
+    pub detector: String,
+    /// SHA-256 of the predictions file; empty of scores that come from no file.
+    pub sha256: String,
+    /// What the run says of the detector: version, model, parameters.
+    pub identity: BTreeMap<String, serde_json::Value>,
+    /// How rows give scores.
+    pub layout: Layout,
+    /// Whether the detector is a judge: it defines the population and gets a tuned threshold.
+    pub judge: bool,
+    /// Scores for prompt injection.
+    pub pi: Vec<Reading>,
+    /// Scores for phishing.
+    pub phishing: Vec<Reading>,
+    /// Scores for either.
+    pub any: Vec<Reading>,
+    /// Latencies in milliseconds of the rows that have one, ascending.
+    pub latencies: Vec<f64>,
+    /// Requests, tokens sent and tokens answered, over all rows.
+    pub usage: [u64; 3],
+    /// Failed rows that a later row of the same id makes good.
+    pub retried: u64,
+}
+
+impl Column {
+    /// The scores of a task.
+    #[must_use]
+    pub fn of(&self, task: Task) -> &[Reading] {
+        match task {
+            Task::Injection => &self.pi,
+            Task::Phishing => &self.phishing,
+            Task::AnyMalicious => &self.any,
+        }
+    }
+
+    /// Whether a judge covers the record: it has a score for both tasks.
+    pub(crate) fn covers(&self, row: usize) -> bool {
+        self.pi[row].is_ok() && self.phishing[row].is_ok()
+    }
+
+    /// Coverage of the rows for a task.
+    pub(crate) fn coverage(&self, task: Task, rows: impl Iterator<Item = usize>) -> Coverage {
+        let mut coverage = Coverage::default();
+        rows.for_each(|row| coverage.count(&self.of(task)[row]));
+        coverage
+    }
+}
+
+/// A run: the records and what every detector said of them.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Run {
+    /// The records.
+    pub manifest: Manifest,
+    /// The detectors, by name.
+    pub columns: Vec<Column>,
+    /// Wanted detectors without a file; only when missing ones are allowed.
+    pub absent: Vec<String>,
+}
+
+impl Run {
+    /// Reads a run folder.
+    ///
+    /// # Errors
+    /// The manifest or a file cannot be read, or has a wrong line; a wanted detector has no file; a file has an id that the
+    /// manifest has not, or twice; a file lacks an id (unless missing ones are allowed, or the detector is a judge, which may
+    /// leave records out); files or rows of two runs are mixed.
+    pub fn read(request: &RunRequest) -> Result<Self, AnalysisError> {
+        let used = request.folder.join(MANIFEST);
+        let mut manifest = Manifest::read(request.manifest.as_deref().unwrap_or(&used))?;
+        let whole: BTreeSet<String> = match request.limit {
+            Some(limit) => {
+                let limit = usize::try_from(limit.get()).unwrap_or(usize::MAX).min(manifest.records.len());
+                manifest.records.drain(limit..).map(|r| r.id).collect()
+            }
+            None => BTreeSet::new(),
+        };
+        let about = read_run_file(&request.folder)?;
+        if let Some(about) = &about {
+            about.check(&request.folder, &used, request.manifest.as_deref(), &manifest.sha256)?;
+        }
+        let files = prediction_files(&request.folder)?;
+        let index: HashMap<&str, u32> = manifest.records.iter().zip(0..).map(|(r, n)| (r.id.as_str(), n)).collect();
+        let columns: Result<Vec<Option<Column>>, AnalysisError> = files
+            .par_iter()
+            .map(|file| {
+                let column = read_column(file, &index, &whole, request)?;
+                Ok(column.map(|mut column| {
+                    let known = about.as_ref().and_then(|a| a.detectors.get(&column.detector));
+                    column.identity = known.map(|d| d.identity.clone()).unwrap_or_default();
+                    column
+                }))
+            })
+            .collect();
+        let mut columns: Vec<Column> = columns?.into_iter().flatten().collect();
+        columns.sort_by(|a, b| a.detector.cmp(&b.detector));
+        if let Some(pair) = columns.windows(2).find(|pair| pair[0].detector == pair[1].detector) {
+            let message = format!("two files are of detector {:?}: two runs are mixed", pair[0].detector);
+            return Err(AnalysisError::input(&request.folder, message));
+        }
+        if let Some(name) = request.judges.iter().find(|n| !columns.iter().any(|c| c.detector == **n)) {
+            return Err(AnalysisError::input(&request.folder, format!("judge {name:?} has no predictions file")));
+        }
+        let mut wanted: BTreeSet<&str> = request.detectors.iter().map(String::as_str).collect();
+        if let (true, Some(about)) = (wanted.is_empty(), &about) {
+            wanted = about.detectors.keys().map(String::as_str).collect();
+        }
+        let there = |name: &str| columns.iter().any(|c| c.detector == name);
+        let absent: Vec<String> = wanted.into_iter().filter(|name| !there(name)).map(str::to_owned).collect();
+        if !absent.is_empty() && !request.allow_missing {
+            let message = format!("no predictions file of {}", absent.join(", "));
+            return Err(AnalysisError::input(&request.folder, message));
+        }
+        if columns.is_empty() {
+            return Err(AnalysisError::input(&request.folder, "holds no predictions file"));
+        }
+        Ok(Self { manifest, columns, absent })
+    }
+}
+
+/// Every `.jsonl` of the folder save the manifest, by name.
+pub(crate) fn prediction_files(folder: &Path) -> Result<Vec<PathBuf>, AnalysisError> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).map_err(AnalysisError::io(folder))? {
+        let path = entry.map_err(AnalysisError::io(folder))?.path();
+        let is_predictions =
+            path.extension().is_some_and(|e| e == "jsonl") && path.file_name().is_some_and(|n| n != MANIFEST);
+        if is_predictions {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// What a runner wrote of the run.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct RunFile {
+    manifest_sha256: String,
+    #[serde(default)]
+    detectors: BTreeMap<String, RunDetector>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct RunDetector {
+    file: String,
+    #[serde(default)]
+    identity: BTreeMap<String, serde_json::Value>,
+}
+
+pub(crate) fn read_run_file(folder: &Path) -> Result<Option<RunFile>, AnalysisError> {
+    let path = folder.join(RUN);
+    match fs::read(&path) {
+        Ok(bytes) => serde_json::from_slice(&bytes)
+            .map(Some)
+            .map_err(|e| AnalysisError::input(&path, format!("is no run description: {e}"))),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(AnalysisError::io(&path)(e)),
+    }
+}
+
+impl RunFile {
+    fn check(&self, folder: &Path, used: &Path, given: Option<&Path>, sha256: &str) -> Result<(), AnalysisError> {
+        if given.is_none() && self.manifest_sha256 != sha256 {
+            let message = format!("is not the manifest that {RUN} names: two runs are mixed");
+            return Err(AnalysisError::input(used, message));
+        }
+        let known: BTreeSet<&str> = self.detectors.values().map(|d| d.file.as_str()).collect();
+        for file in prediction_files(folder)? {
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            if !known.contains(name.as_ref()) {
+                return Err(AnalysisError::input(&file, format!("is not in {RUN}: two runs are mixed")));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads one file; `None` when its detector is not wanted.
+fn read_column(
+    file: &Path,
+    index: &HashMap<&str, u32>,
+    beyond_limit: &BTreeSet<String>,
+    request: &RunRequest,
+) -> Result<Option<Column>, AnalysisError> {
+    let mut reader = Predictions::open(file)?;
+    let mut rows: Vec<Option<Row>> = vec![None; index.len()];
+    let mut column = Column {
+        detector: String::new(),
+        sha256: String::new(),
+        identity: BTreeMap::new(),
+        layout: Layout::Score,
+        judge: true,
+        pi: Vec::new(),
+        phishing: Vec::new(),
+        any: Vec::new(),
+        latencies: Vec::new(),
+        usage: [0; 3],
+        retried: 0,
+    };
+    let mut layouts = [0_u64; 3];
+    while let Some(row) = reader.next_row()? {
+        if !request.detectors.is_empty() && !request.detectors.iter().any(|d| d == reader.detector()) {
+            return Ok(None);
+        }
+        let Some(&n) = index.get(row.id.as_str()) else {
+            if beyond_limit.contains(&row.id) {
+                continue;
+            }
+            return Err(reader.wrong(format!("id {:?} is not in the manifest", row.id)));
+        };
+        column.usage.iter_mut().zip(row.usage).for_each(|(sum, n)| *sum = sum.saturating_add(n));
+        let good = row.pi.is_ok() || row.phishing.is_ok();
+        if good {
+            layouts[row.layout as usize] += 1;
+            column.judge &= row.judge;
+        }
+        match rows[n as usize].replace(row) {
+            None => {}
+            Some(before) if before.pi.is_err() && before.phishing.is_err() => column.retried += 1,
+            Some(before) => return Err(reader.wrong(format!("id {:?} stands a second time", before.id))),
+        }
+    }
+    column.detector = reader.detector().to_owned();
+    column.judge = (column.judge && layouts[Layout::TaskScores as usize] > 0)
+        || column.detector.starts_with("judge")
+        || request.judges.contains(&column.detector);
+    column.layout = match layouts {
+        [_, scores, _] if scores > 0 => Layout::TaskScores,
+        [0, 0, flags] if flags > 0 => Layout::FlagOnly,
+        _ => Layout::Score,
+    };
+    if !column.judge && !request.allow_missing {
+        let mut ids: Vec<&str> =
+            index.iter().filter(|(_, n)| rows[**n as usize].is_none()).map(|(id, _)| *id).collect();
+        ids.sort_unstable();
+        if let Some(first) = ids.first() {
+            let message = format!("{} of {} ids are absent, the first is {first:?}", ids.len(), index.len());
+            return Err(AnalysisError::input(file, message));
+        }
+    }
+    for row in rows {
+        let absent = Err(Fault::Absent);
+        let (pi, phishing, any) = row.as_ref().map_or((absent, absent, absent), |r| (r.pi, r.phishing, r.any));
+        column.pi.push(pi);
+        column.phishing.push(phishing);
+        column.any.push(any);
+        column.latencies.extend(row.and_then(|r| r.latency_ms));
+    }
+    column.latencies.sort_unstable_by(f64::total_cmp);
+    column.sha256 = reader.digest();
+    Ok(Some(column))
+}
