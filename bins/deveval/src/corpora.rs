@@ -59,6 +59,9 @@ enum CorporaCommand {
     Build {
         /// Corpora to build [default: all]
         names: Vec<String>,
+        /// Build anew what is built already
+        #[arg(long)]
+        rebuild: bool,
         #[command(flatten)]
         python: Python,
         #[command(flatten)]
@@ -105,10 +108,20 @@ impl Python {
 pub(crate) fn run(args: &CorporaArgs, out: &mut Stdout) -> Result<Exit, Failure> {
     match &args.command {
         CorporaCommand::List(folder) => list(folder, out),
-        CorporaCommand::Build { names, python, folder } => {
+        CorporaCommand::Build { names, rebuild, python, folder } => {
             let data = data_dir(folder.data_dir.as_deref())?.path;
-            let built =
-                with_progress(|progress| python.builder(&data).build(&parse(names)?, progress).map_err(failure))?;
+            let mut wanted = Vec::new();
+            for name in parse(names)? {
+                if !rebuild && agentdojo::status(&data, name)? == Status::Built {
+                    writeln!(out, "{} is built and is what the lock says", shown(name))?;
+                } else {
+                    wanted.push(name);
+                }
+            }
+            if wanted.is_empty() {
+                return Ok(Exit::Ok);
+            }
+            let built = with_progress(|progress| python.builder(&data).build(&wanted, progress).map_err(failure))?;
             for b in built {
                 writeln!(out, "{} {} ({} bytes)", b.sha256, b.path.display(), b.bytes)?;
             }

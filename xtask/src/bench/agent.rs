@@ -57,7 +57,7 @@ pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
     if args.build {
         let scratch = data.join("bench-build");
         // The first build fetches the packages; the second is measured.
-        let built = ["first", "second"].map(|_| measured(&deveval, &["corpora", "build"], &scratch));
+        let built = ["first", "second"].map(|_| measured(&deveval, &["corpora", "build", "--rebuild"], &scratch));
         std::fs::remove_dir_all(&scratch)?;
         let [first, second] = built;
         first?;
