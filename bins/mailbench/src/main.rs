@@ -1,7 +1,12 @@
 //! `mailbench`: does a detector catch prompt injection and phishing in real e-mail, at a false-alarm rate a gateway can live with?
 
+mod analyze;
 mod detectors;
+mod diff;
 mod ensemble;
+mod gate;
+mod grade;
+mod results;
 mod score;
 mod segments;
 
@@ -19,8 +24,12 @@ struct Cli {
 /// One file a subcommand.
 #[derive(Subcommand)]
 enum Command {
+    Analyze(Box<analyze::Args>),
     Detectors(detectors::Args),
+    Diff(diff::Args),
     Ensemble(ensemble::Args),
+    Gate(Box<gate::Args>),
+    Grade(grade::Args),
     Score(Box<score::Args>),
     Segments(segments::Args),
 }
@@ -31,8 +40,12 @@ fn main() -> ExitCode {
         Err(exit) => return exit,
     };
     wardline_cli::run(|out| match cli.command {
+        Command::Analyze(args) => analyze::run(&args, out),
         Command::Detectors(args) => detectors::run(&args, out),
+        Command::Diff(args) => diff::run(&args, out),
         Command::Ensemble(args) => ensemble::run(&args, out),
+        Command::Gate(args) => gate::run(&args, out),
+        Command::Grade(args) => grade::run(&args, out),
         Command::Score(args) => score::run(&args, out),
         Command::Segments(args) => segments::run(&args, out),
     })

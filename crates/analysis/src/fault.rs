@@ -89,6 +89,16 @@ impl Coverage {
         }
     }
 
+    pub(crate) fn add_scored(&mut self, n: u64) {
+        self.expected += n;
+        self.scored += n;
+    }
+
+    pub(crate) fn add_fault(&mut self, fault: Fault, n: u64) {
+        self.expected += n;
+        *self.slot(fault) += n;
+    }
+
     /// The count of one kind.
     #[must_use]
     pub fn of(&self, fault: Fault) -> u64 {

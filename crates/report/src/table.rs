@@ -48,6 +48,14 @@ impl Table {
         self.rows.push(row);
     }
 
+    pub(crate) fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    pub(crate) fn rows(&self) -> &[Vec<String>] {
+        &self.rows
+    }
+
     /// Aligned columns for a terminal, two spaces between them; control characters in cells are shown as `\u{…}`.
     pub fn to_text(&self) -> String {
         let mut table = self.grid(NOTHING, |s| s.to_owned());

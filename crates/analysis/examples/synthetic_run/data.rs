@@ -6,13 +6,13 @@
 use std::fmt::Write as _;
 
 /// One file of the run folder.
-pub struct File {
-    pub name: String,
-    pub text: String,
+pub(crate) struct File {
+    pub(crate) name: String,
+    pub(crate) text: String,
 }
 
 /// The canonical run (`run/…`, with the manifest) and the naive view (`naive/…`) of five detectors.
-pub fn files(seed: u64) -> Vec<File> {
+pub(crate) fn files(seed: u64) -> Vec<File> {
     let records = records();
     let mut files = vec![File { name: "run/manifest_used.jsonl".into(), text: manifest(&records) }];
     for detector in DETECTORS {

@@ -54,8 +54,7 @@ impl Record {
 struct Line<'a> {
     #[serde(borrow)]
     id: Cow<'a, str>,
-    #[serde(borrow)]
-    label: LabelPart<'a>,
+    label: LabelPart,
     #[serde(default)]
     surface: Vec<Surface>,
     #[serde(borrow)]
@@ -70,10 +69,8 @@ struct Line<'a> {
 }
 
 #[derive(Deserialize)]
-struct LabelPart<'a> {
+struct LabelPart {
     threat_type: ThreatType,
-    #[serde(borrow, default)]
-    scenario: Option<Cow<'a, str>>,
 }
 
 #[derive(Deserialize)]

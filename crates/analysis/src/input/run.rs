@@ -109,56 +109,69 @@ impl Run {
     /// manifest has not, or twice; a file lacks an id (unless missing ones are allowed, or the detector is a judge, which may
     /// leave records out); files or rows of two runs are mixed.
     pub fn read(request: &RunRequest) -> Result<Self, AnalysisError> {
-        let used = request.folder.join(MANIFEST);
-        let mut manifest = Manifest::read(request.manifest.as_deref().unwrap_or(&used))?;
-        let whole: BTreeSet<String> = match request.limit {
+        let (path, about) = open_run(request)?;
+        let mut manifest = Manifest::read(&path)?;
+        if let Some(about) = &about {
+            about.check(request, &manifest.sha256)?;
+        }
+        let beyond_limit: BTreeSet<String> = match request.limit {
             Some(limit) => {
                 let limit = usize::try_from(limit.get()).unwrap_or(usize::MAX).min(manifest.records.len());
                 manifest.records.drain(limit..).map(|r| r.id).collect()
             }
             None => BTreeSet::new(),
         };
-        let about = read_run_file(&request.folder)?;
-        if let Some(about) = &about {
-            about.check(&request.folder, &used, request.manifest.as_deref(), &manifest.sha256)?;
-        }
         let files = prediction_files(&request.folder)?;
         let index: HashMap<&str, u32> = manifest.records.iter().zip(0..).map(|(r, n)| (r.id.as_str(), n)).collect();
-        let columns: Result<Vec<Option<Column>>, AnalysisError> = files
-            .par_iter()
-            .map(|file| {
-                let column = read_column(file, &index, &whole, request)?;
-                Ok(column.map(|mut column| {
-                    let known = about.as_ref().and_then(|a| a.detectors.get(&column.detector));
-                    column.identity = known.map(|d| d.identity.clone()).unwrap_or_default();
-                    column
-                }))
-            })
-            .collect();
+        let columns: Result<Vec<Option<Column>>, AnalysisError> =
+            files.par_iter().map(|file| read_column(file, &index, &beyond_limit, request)).collect();
         let mut columns: Vec<Column> = columns?.into_iter().flatten().collect();
         columns.sort_by(|a, b| a.detector.cmp(&b.detector));
-        if let Some(pair) = columns.windows(2).find(|pair| pair[0].detector == pair[1].detector) {
-            let message = format!("two files are of detector {:?}: two runs are mixed", pair[0].detector);
-            return Err(AnalysisError::input(&request.folder, message));
+        for column in &mut columns {
+            let known = about.as_ref().and_then(|a| a.detectors.get(&column.detector));
+            column.identity = known.map(|d| d.identity.clone()).unwrap_or_default();
         }
-        if let Some(name) = request.judges.iter().find(|n| !columns.iter().any(|c| c.detector == **n)) {
-            return Err(AnalysisError::input(&request.folder, format!("judge {name:?} has no predictions file")));
-        }
-        let mut wanted: BTreeSet<&str> = request.detectors.iter().map(String::as_str).collect();
-        if let (true, Some(about)) = (wanted.is_empty(), &about) {
-            wanted = about.detectors.keys().map(String::as_str).collect();
-        }
-        let there = |name: &str| columns.iter().any(|c| c.detector == name);
-        let absent: Vec<String> = wanted.into_iter().filter(|name| !there(name)).map(str::to_owned).collect();
-        if !absent.is_empty() && !request.allow_missing {
-            let message = format!("no predictions file of {}", absent.join(", "));
-            return Err(AnalysisError::input(&request.folder, message));
-        }
-        if columns.is_empty() {
-            return Err(AnalysisError::input(&request.folder, "holds no predictions file"));
-        }
+        let names: Vec<&str> = columns.iter().map(|c| c.detector.as_str()).collect();
+        let absent = check_detectors(request, about.as_ref(), &names)?;
         Ok(Self { manifest, columns, absent })
     }
+}
+
+/// The manifest's path and what the run says of itself.
+pub(crate) fn open_run(request: &RunRequest) -> Result<(PathBuf, Option<RunFile>), AnalysisError> {
+    let manifest = request.manifest.clone().unwrap_or_else(|| request.folder.join(MANIFEST));
+    let about = read_run_file(&request.folder)?;
+    if let Some(about) = &about {
+        about.check_files(&request.folder)?;
+    }
+    Ok((manifest, about))
+}
+
+/// Whether the detectors, in sorted order, are those that were asked for; gives the ones that are absent, if that is allowed.
+pub(crate) fn check_detectors(
+    request: &RunRequest,
+    about: Option<&RunFile>,
+    names: &[&str],
+) -> Result<Vec<String>, AnalysisError> {
+    let refuse = |message: String| AnalysisError::input(&request.folder, message);
+    if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(refuse(format!("two files are of detector {:?}: two runs are mixed", pair[0])));
+    }
+    if let Some(name) = request.judges.iter().find(|n| !names.contains(&n.as_str())) {
+        return Err(refuse(format!("judge {name:?} has no predictions file")));
+    }
+    let mut wanted: BTreeSet<&str> = request.detectors.iter().map(String::as_str).collect();
+    if let (true, Some(about)) = (wanted.is_empty(), about) {
+        wanted = about.detectors.keys().map(String::as_str).collect();
+    }
+    let absent: Vec<String> = wanted.into_iter().filter(|name| !names.contains(name)).map(str::to_owned).collect();
+    if !absent.is_empty() && !request.allow_missing {
+        return Err(refuse(format!("no predictions file of {}", absent.join(", "))));
+    }
+    if names.is_empty() {
+        return Err(refuse("holds no predictions file".into()));
+    }
+    Ok(absent)
 }
 
 /// Every `.jsonl` of the folder save the manifest, by name.
@@ -191,7 +204,7 @@ struct RunDetector {
     identity: BTreeMap<String, serde_json::Value>,
 }
 
-pub(crate) fn read_run_file(folder: &Path) -> Result<Option<RunFile>, AnalysisError> {
+fn read_run_file(folder: &Path) -> Result<Option<RunFile>, AnalysisError> {
     let path = folder.join(RUN);
     match fs::read(&path) {
         Ok(bytes) => serde_json::from_slice(&bytes)
@@ -203,11 +216,16 @@ pub(crate) fn read_run_file(folder: &Path) -> Result<Option<RunFile>, AnalysisEr
 }
 
 impl RunFile {
-    fn check(&self, folder: &Path, used: &Path, given: Option<&Path>, sha256: &str) -> Result<(), AnalysisError> {
-        if given.is_none() && self.manifest_sha256 != sha256 {
+    /// Whether the manifest of the folder is the one that the run was made with.
+    pub(crate) fn check(&self, request: &RunRequest, sha256: &str) -> Result<(), AnalysisError> {
+        if request.manifest.is_none() && self.manifest_sha256 != sha256 {
             let message = format!("is not the manifest that {RUN} names: two runs are mixed");
-            return Err(AnalysisError::input(used, message));
+            return Err(AnalysisError::input(request.folder.join(MANIFEST), message));
         }
+        Ok(())
+    }
+
+    fn check_files(&self, folder: &Path) -> Result<(), AnalysisError> {
         let known: BTreeSet<&str> = self.detectors.values().map(|d| d.file.as_str()).collect();
         for file in prediction_files(folder)? {
             let name = file.file_name().unwrap_or_default().to_string_lossy();
@@ -219,6 +237,51 @@ impl RunFile {
     }
 }
 
+/// What the rows of a file say of its layout, and whether it is a judge's. Rows without any score have no say.
+#[derive(Default)]
+pub(crate) struct LayoutVotes {
+    layouts: [u64; 3],
+    not_judge: bool,
+}
+
+impl LayoutVotes {
+    pub(crate) fn count(&mut self, row: &Row) {
+        if row.pi.is_ok() || row.phishing.is_ok() {
+            self.layouts[row.layout as usize] += 1;
+            self.not_judge |= !row.judge;
+        }
+    }
+
+    pub(crate) fn layout(&self) -> Layout {
+        match self.layouts {
+            [_, scores, _] if scores > 0 => Layout::TaskScores,
+            [0, 0, flags] if flags > 0 => Layout::FlagOnly,
+            _ => Layout::Score,
+        }
+    }
+
+    pub(crate) fn judge(&self, detector: &str, request: &RunRequest) -> bool {
+        (!self.not_judge && self.layouts[Layout::TaskScores as usize] > 0)
+            || detector.starts_with("judge")
+            || request.judges.iter().any(|j| j == detector)
+    }
+}
+
+/// Absent ids are an error, except of a judge, whose ids make the population, or where missing ones are allowed.
+pub(crate) fn absent_ids(
+    file: &Path,
+    absent: u64,
+    of: u64,
+    first: &str,
+    judge: bool,
+    request: &RunRequest,
+) -> Result<(), AnalysisError> {
+    if judge || request.allow_missing {
+        return Ok(());
+    }
+    Err(AnalysisError::input(file, format!("{absent} of {of} ids are absent, the first is {first:?}")))
+}
+
 /// Reads one file; `None` when its detector is not wanted.
 fn read_column(
     file: &Path,
@@ -228,20 +291,8 @@ fn read_column(
 ) -> Result<Option<Column>, AnalysisError> {
     let mut reader = Predictions::open(file)?;
     let mut rows: Vec<Option<Row>> = vec![None; index.len()];
-    let mut column = Column {
-        detector: String::new(),
-        sha256: String::new(),
-        identity: BTreeMap::new(),
-        layout: Layout::Score,
-        judge: true,
-        pi: Vec::new(),
-        phishing: Vec::new(),
-        any: Vec::new(),
-        latencies: Vec::new(),
-        usage: [0; 3],
-        retried: 0,
-    };
-    let mut layouts = [0_u64; 3];
+    let mut votes = LayoutVotes::default();
+    let (mut usage, mut retried) = ([0_u64; 3], 0);
     while let Some(row) = reader.next_row()? {
         if !request.detectors.is_empty() && !request.detectors.iter().any(|d| d == reader.detector()) {
             return Ok(None);
@@ -252,36 +303,33 @@ fn read_column(
             }
             return Err(reader.wrong(format!("id {:?} is not in the manifest", row.id)));
         };
-        column.usage.iter_mut().zip(row.usage).for_each(|(sum, n)| *sum = sum.saturating_add(n));
-        let good = row.pi.is_ok() || row.phishing.is_ok();
-        if good {
-            layouts[row.layout as usize] += 1;
-            column.judge &= row.judge;
-        }
+        usage.iter_mut().zip(row.usage).for_each(|(sum, n)| *sum = sum.saturating_add(n));
+        votes.count(&row);
         match rows[n as usize].replace(row) {
             None => {}
-            Some(before) if before.pi.is_err() && before.phishing.is_err() => column.retried += 1,
+            Some(before) if before.pi.is_err() && before.phishing.is_err() => retried += 1,
             Some(before) => return Err(reader.wrong(format!("id {:?} stands a second time", before.id))),
         }
     }
-    column.detector = reader.detector().to_owned();
-    column.judge = (column.judge && layouts[Layout::TaskScores as usize] > 0)
-        || column.detector.starts_with("judge")
-        || request.judges.contains(&column.detector);
-    column.layout = match layouts {
-        [_, scores, _] if scores > 0 => Layout::TaskScores,
-        [0, 0, flags] if flags > 0 => Layout::FlagOnly,
-        _ => Layout::Score,
-    };
-    if !column.judge && !request.allow_missing {
-        let mut ids: Vec<&str> =
-            index.iter().filter(|(_, n)| rows[**n as usize].is_none()).map(|(id, _)| *id).collect();
-        ids.sort_unstable();
-        if let Some(first) = ids.first() {
-            let message = format!("{} of {} ids are absent, the first is {first:?}", ids.len(), index.len());
-            return Err(AnalysisError::input(file, message));
-        }
+    let detector = reader.detector().to_owned();
+    let judge = votes.judge(&detector, request);
+    let absent = || index.iter().filter(|(_, n)| rows[**n as usize].is_none()).map(|(id, _)| *id);
+    if let Some(first) = absent().min() {
+        absent_ids(file, absent().count() as u64, index.len() as u64, first, judge, request)?;
     }
+    let mut column = Column {
+        layout: votes.layout(),
+        sha256: reader.digest(),
+        identity: BTreeMap::new(),
+        pi: Vec::with_capacity(rows.len()),
+        phishing: Vec::with_capacity(rows.len()),
+        any: Vec::with_capacity(rows.len()),
+        latencies: Vec::new(),
+        detector,
+        judge,
+        usage,
+        retried,
+    };
     for row in rows {
         let absent = Err(Fault::Absent);
         let (pi, phishing, any) = row.as_ref().map_or((absent, absent, absent), |r| (r.pi, r.phishing, r.any));
@@ -291,6 +339,5 @@ fn read_column(
         column.latencies.extend(row.and_then(|r| r.latency_ms));
     }
     column.latencies.sort_unstable_by(f64::total_cmp);
-    column.sha256 = reader.digest();
     Ok(Some(column))
 }

@@ -102,16 +102,20 @@ def tune(y, s, candidates):
     return best
 
 
+def grid(s):
+    return sorted({round(float(v), 3) for v in s})[::4] + [1.1]
+
+
 def two_tier(y, s, verified):
-    grid = sorted({round(float(v), 3) for v in s})[::4] + [1.1]
+    """A threshold for verified senders and one for the rest, each from its own tier's scores; then a single one."""
     best = None
-    for a in grid:
-        for b in grid:
+    for a in grid(s[verified]):
+        for b in grid(s[~verified]):
             recall, fpr = rates(y, np.where(verified, s >= a, s >= b))
             if fpr <= TARGET and (best is None or recall > best[0]):
                 best = (recall, a, b)
     single = None
-    for t in grid:
+    for t in grid(s):
         recall, fpr = rates(y, s >= t)
         if fpr <= TARGET and (single is None or recall > single[0]):
             single = (recall, t)

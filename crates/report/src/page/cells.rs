@@ -1,4 +1,4 @@
-use crate::table::Column;
+use crate::table::{Column, Table};
 
 /// A cell of a table on a page.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -66,6 +66,16 @@ impl HtmlTable {
     #[must_use]
     pub fn new(caption: impl Into<String>, columns: impl IntoIterator<Item = Column>) -> Self {
         Self { caption: caption.into(), columns: columns.into_iter().collect(), rows: Vec::new(), sortable: true }
+    }
+
+    /// A table of text under a caption; its rows stay in their order.
+    #[must_use]
+    pub fn from_table(caption: impl Into<String>, table: &Table) -> Self {
+        let mut html = Self::new(caption, table.columns().iter().cloned()).fixed();
+        for row in table.rows() {
+            html.row(row.iter().map(HtmlCell::text));
+        }
+        html
     }
 
     /// Rows stay in their order: the script adds no buttons.
