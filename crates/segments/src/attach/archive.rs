@@ -120,3 +120,35 @@ pub(crate) fn tar(bytes: &[u8], max: usize) -> Option<Vec<Member>> {
     }
     Some(files)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use zip::write::{SimpleFileOptions, ZipWriter};
+
+    use super::*;
+
+    const BOUNDS: Bounds = Bounds { bytes: 1 << 20, ratio: 200 };
+
+    fn zipped(content: &[u8]) -> Vec<u8> {
+        let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+        let options = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Deflated);
+        writer.start_file("a.txt", options).expect("a file");
+        writer.write_all(content).expect("written");
+        writer.finish().expect("an archive").into_inner()
+    }
+
+    #[test]
+    fn members_are_unpacked_within_bounds() {
+        let bytes = zipped(b"hello hello hello hello");
+        let mut zip = Zip::open(&bytes).expect("an archive");
+        let Some(Unpacked::File(member)) = zip.member(0, BOUNDS) else {
+            panic!("not unpacked: {:?}", zip.0.by_index(0).err())
+        };
+        assert_eq!((member.name.as_str(), member.bytes.as_slice()), ("a.txt", &b"hello hello hello hello"[..]));
+        let bytes = zipped(&vec![0; 4 << 20]);
+        let mut zip = Zip::open(&bytes).expect("an archive");
+        assert!(matches!(zip.member(0, BOUNDS), Some(Unpacked::Bounded(_))));
+    }
+}

@@ -24,7 +24,7 @@ pub(super) fn body(out: &mut Collector<'_>, bytes: &[u8], reading: &Reading, pla
             nested_message(out, bytes, reading, place);
         }
         _ => {
-            let place = numbered(place);
+            let place = place.numbered();
             if out.take_part(&place) {
                 leaf::leaf(out, bytes, reading, &place);
             } else {
@@ -34,17 +34,6 @@ pub(super) fn body(out: &mut Collector<'_>, bytes: &[u8], reading: &Reading, pla
     }
 }
 
-/// The root's only part is number 1, as IMAP counts.
-fn numbered(place: &Place) -> Place {
-    let mut place = place.clone();
-    if place.reference.is_empty() || place.reference.starts_with('~') {
-        place.reference.insert(0, '1');
-    } else if place.reference.ends_with('/') {
-        place.reference.push('1');
-    }
-    place
-}
-
 /// Text of a body that is not walked further.
 fn raw_text(out: &mut Collector<'_>, bytes: &[u8], place: &Place, suffix: &str) {
     let bytes = &bytes[..bytes.len().min(out.text_left())];
@@ -52,7 +41,7 @@ fn raw_text(out: &mut Collector<'_>, bytes: &[u8], place: &Place, suffix: &str) 
         return;
     }
     let text = charset::decode(bytes, None).text;
-    out.beside(SegmentKind::TextPlain, &numbered(place), suffix, text);
+    out.beside(SegmentKind::TextPlain, &place.numbered(), suffix, text);
 }
 
 fn multipart(out: &mut Collector<'_>, bytes: &[u8], reading: &Reading, place: &Place) {
@@ -140,7 +129,7 @@ fn without_boundary(out: &mut Collector<'_>, bytes: &[u8], reading: &Reading, pl
         }
         None => {
             let text = Reading { media: Media::new("text", "plain"), ..reading.clone() };
-            let place = numbered(place);
+            let place = place.numbered();
             if out.take_part(&place) {
                 leaf::leaf(out, bytes, &text, &place);
             } else {
@@ -235,7 +224,7 @@ pub(super) fn decode<'b>(out: &mut Collector<'_>, bytes: &'b [u8], encoding: Tra
 }
 
 fn nested_message(out: &mut Collector<'_>, bytes: &[u8], reading: &Reading, place: &Place) {
-    let place = numbered(place);
+    let place = place.numbered();
     if !out.take_part(&place) {
         out.span(&place, 0, bytes.len(), "dropped: too many parts");
         return;

@@ -92,7 +92,13 @@ impl<'l> Collector<'l> {
                 return;
             }
         }
-        if alternative && self.segments.iter().any(|s| memmem::find(s.content.as_bytes(), content.as_bytes()).is_some())
+        let there = |s: &&Segment| s.kind == kind;
+        if alternative
+            && self
+                .segments
+                .iter()
+                .filter(there)
+                .any(|s| memmem::find(s.content.as_bytes(), content.as_bytes()).is_some())
         {
             return;
         }

@@ -20,13 +20,11 @@ pub(crate) struct Place {
     pub(crate) base: Option<usize>,
     /// Bare CR ends a line.
     pub(crate) cr: bool,
-    /// The fields of a message (subject, names) are those of the outermost one.
-    pub(crate) outermost: bool,
 }
 
 impl Place {
     pub(crate) fn root() -> Self {
-        Self { reference: String::new(), depth: 0, alternative: false, base: Some(0), cr: false, outermost: true }
+        Self { reference: String::new(), depth: 0, alternative: false, base: Some(0), cr: false }
     }
 
     pub(crate) fn offset(&self, at: usize) -> usize {
@@ -37,23 +35,37 @@ impl Place {
         Self { base: self.base.map(|b| b + start), ..self.clone() }
     }
 
+    /// The reference without its reading, and the reading with its `~`.
+    fn split_reading(&self) -> (&str, &str) {
+        self.reference.split_at(self.reference.find('~').unwrap_or(self.reference.len()))
+    }
+
     pub(crate) fn child(&self, number: usize, start: usize) -> Self {
-        let mut reference = self.reference.clone();
-        if !reference.is_empty() && !reference.ends_with('/') {
-            reference.push('.');
-        }
-        reference.push_str(&number.to_string());
-        Self { reference, depth: self.depth + 1, outermost: false, ..self.at(start) }
+        let (place, reading) = self.split_reading();
+        let dot = if place.is_empty() || place.ends_with('/') { "" } else { "." };
+        let reference = format!("{place}{dot}{number}{reading}");
+        Self { reference, depth: self.depth + 1, ..self.at(start) }
     }
 
     /// A nested message or archive member, at `start` of this piece.
     pub(crate) fn inside(&self, name: &str, start: usize) -> Self {
-        Self {
-            reference: format!("{}/{name}", self.reference),
-            depth: self.depth + 1,
-            outermost: false,
-            ..self.at(start)
-        }
+        let (place, reading) = self.split_reading();
+        let reference = format!("{place}/{name}{reading}");
+        Self { reference, depth: self.depth + 1, ..self.at(start) }
+    }
+
+    /// The root's only part is number 1, as IMAP counts.
+    pub(crate) fn numbered(&self) -> Self {
+        let (place, reading) = self.split_reading();
+        let number = if place.is_empty() || place.ends_with('/') { "1" } else { "" };
+        Self { reference: format!("{place}{number}{reading}"), ..self.clone() }
+    }
+
+    /// The place of a message's field.
+    pub(crate) fn field(&self, name: &str) -> Self {
+        let (place, reading) = self.split_reading();
+        let slash = if place.is_empty() || place.ends_with('/') { "" } else { "/" };
+        Self { reference: format!("{place}{slash}{name}{reading}"), ..self.clone() }
     }
 
     /// The same for decoded bytes, which have no offset in the message.
@@ -161,8 +173,6 @@ pub(super) fn entity(
 
 /// Subject and display names.
 fn addressing(out: &mut Collector<'_>, fields: &[Field<'_>], place: &Place) {
-    let prefix = if place.outermost { String::new() } else { format!("{}/", place.reference.trim_end_matches('/')) };
-    let tail = if place.outermost { place.reference.clone() } else { String::new() };
     for (name, reference) in [("subject", "subject"), ("from", "from"), ("reply-to", "reply-to"), ("to", "to")] {
         let mut seen: Vec<&[u8]> = Vec::new();
         for field in fields.iter().filter(|f| f.is(name)) {
@@ -180,8 +190,7 @@ fn addressing(out: &mut Collector<'_>, fields: &[Field<'_>], place: &Place) {
                 }
             }
             let suffix = if number == 0 { String::new() } else { format!("~{}", number + 1) };
-            let mut here = place.clone();
-            here.reference = format!("{prefix}{reference}{suffix}{tail}");
+            let here = place.field(&format!("{reference}{suffix}"));
             if name == "subject" {
                 let decoded = words::decode(field.value);
                 if decoded.odd {

@@ -22,7 +22,7 @@ pub(super) fn leaf(out: &mut Collector<'_>, bytes: &[u8], reading: &Reading, pla
     let plain = media.is("text", "plain") || (media.kind == "text" && SHOWN.contains(&media.subtype.as_str()));
     let shown = (html || plain) && !reading.attachment;
     out.span(place, 0, bytes.len(), if shown { "body" } else { "attachment" });
-    let decoded = decode(out, bytes, reading, place);
+    let (decoded, beside) = decode(out, bytes, reading, place);
     if !out.canonical() {
         if shown {
             naive(out, &decoded, media, html, place);
@@ -32,6 +32,10 @@ pub(super) fn leaf(out: &mut Collector<'_>, bytes: &[u8], reading: &Reading, pla
     if let (Some(name), false) = (&reading.name, place.alternative) {
         out.beside(SegmentKind::AttachmentText, place, "name", name);
     }
+    text_or_attachment(out, &decoded, reading, html, shown, place);
+    for (name, text) in beside {
+        out.beside(SegmentKind::TextPlain, place, name, text);
+    }
     // Readers differ over base64 that is announced by nothing, or by a word they do not know.
     if reading.transfer == Transfer::Identity && (plain || reading.unknown_transfer) {
         if let Some(found) = undeclared_base64(bytes, out.limits.max_decoded) {
@@ -40,7 +44,6 @@ pub(super) fn leaf(out: &mut Collector<'_>, bytes: &[u8], reading: &Reading, pla
             text_or_attachment(out, &found, &inner, html, shown, &place.decoded().other("base64"));
         }
     }
-    text_or_attachment(out, &decoded, reading, html, shown, place);
 }
 
 fn text_or_attachment(
@@ -95,16 +98,21 @@ pub(super) fn floor(text: &str, at: usize) -> usize {
     end
 }
 
+/// Texts beside a part's own, by name.
+type Beside = Vec<(&'static str, String)>;
+
 /// Decodes the transfer encoding; what stands beside well-formed base64 is kept as text.
-fn decode<'b>(out: &mut Collector<'_>, bytes: &'b [u8], reading: &Reading, place: &Place) -> Cow<'b, [u8]> {
+fn decode<'b>(out: &mut Collector<'_>, bytes: &'b [u8], reading: &Reading, place: &Place) -> (Cow<'b, [u8]>, Beside) {
     if reading.transfer != Transfer::Base64 {
-        if reading.transfer == Transfer::QuotedPrintable
-            && bytes.len() <= out.limits.max_decoded
-            && transfer::quoted_printable(bytes).1
-        {
-            out.ambiguous("malformed_quoted_printable", place, 0, "");
+        let quoted = reading.transfer == Transfer::QuotedPrintable && bytes.len() <= out.limits.max_decoded;
+        if quoted {
+            let (decoded, malformed) = transfer::quoted_printable(bytes);
+            if malformed {
+                out.ambiguous("malformed_quoted_printable", place, 0, "");
+            }
+            return (decoded, Beside::new());
         }
-        return body::decode(out, bytes, reading.transfer, place);
+        return (body::decode(out, bytes, reading.transfer, place), Beside::new());
     }
     let max = out.limits.max_decoded;
     let whole = transfer::base64(bytes, max);
@@ -115,28 +123,25 @@ fn decode<'b>(out: &mut Collector<'_>, bytes: &'b [u8], reading: &Reading, place
         if whole.first_padding.is_some() {
             out.ambiguous("base64_padding", place, 0, "data after padding");
         }
-        return Cow::Owned(whole.bytes);
+        return (Cow::Owned(whole.bytes), Beside::new());
     }
     let cut = well_formed(bytes);
     let tail = &bytes[cut..];
-    if tail.len() < 4 || prose(tail) {
-        let head = transfer::base64(&bytes[..cut], max).bytes;
-        let kind = if cut == 0 { "not_base64" } else { "base64_trailer" };
-        out.ambiguous(kind, place, cut, short(&String::from_utf8_lossy(tail)));
-        if out.canonical() {
-            let text = charset::decode(&tail[..tail.len().min(out.text_left())], reading.media.param("charset")).text;
-            let place = if place.alternative { place.clone() } else { place.at(cut) };
-            out.beside(SegmentKind::TextPlain, &place, "trailer", text);
-            if let Ok(text) = std::str::from_utf8(&whole.bytes) {
-                if whole.bytes.len() > head.len() {
-                    out.reading(SegmentKind::TextPlain, &place, "all-base64", text);
-                }
-            }
-        }
-        return Cow::Owned(head);
+    if tail.len() >= 4 && !prose(tail) {
+        out.ambiguous("base64_junk", place, cut, format!("{} bytes", whole.junk));
+        return (Cow::Owned(whole.bytes), Beside::new());
     }
-    out.ambiguous("base64_junk", place, cut, format!("{} bytes", whole.junk));
-    Cow::Owned(whole.bytes)
+    let head = transfer::base64(&bytes[..cut], max).bytes;
+    let kind = if cut == 0 { "not_base64" } else { "base64_trailer" };
+    out.ambiguous(kind, place, cut, short(&String::from_utf8_lossy(tail)));
+    let kept = &tail[..tail.len().min(out.text_left())];
+    let mut beside = vec![("trailer", charset::decode(kept, reading.media.param("charset")).text.into_owned())];
+    if whole.bytes.len() > head.len() {
+        if let Ok(text) = String::from_utf8(whole.bytes) {
+            beside.push(("all-base64", text));
+        }
+    }
+    (Cow::Owned(head), beside)
 }
 
 /// Length of the well-formed base64 at the start: up to the padding, or to the line that holds the first foreign byte.

@@ -1,4 +1,5 @@
 //! Integration tests, in one binary.
 
 mod common;
+mod structure;
 mod upstream;
