@@ -19,11 +19,11 @@ pub(super) fn figure(figure: &Figure) -> String {
     text
 }
 
-/// The second line of a cell: interval, worst and best.
+/// The lower lines of a cell: interval; worst and best.
 pub(super) fn detail(figure: &Figure) -> Option<String> {
     let interval = figure.interval.map(|i| format!("{:.3} to {:.3}", i.low, i.high));
     match (interval, bounds(figure)) {
-        (Some(a), Some(b)) => Some(format!("{a}; {b}")),
+        (Some(a), Some(b)) => Some(format!("{a}\n{b}")),
         (a, b) => a.or(b),
     }
 }

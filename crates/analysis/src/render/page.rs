@@ -156,9 +156,11 @@ fn task_section(analysis: &Analysis, task: Task, curves: Option<&TaskCurves>) ->
 /// Recall at the target with what the attainable threshold realises.
 fn at_target(points: &Points) -> HtmlCell {
     let Some(value) = points.tpr_at_target_fpr.value else { return HtmlCell::undefined() };
-    let realised =
-        format!("realised FPR {} at {}", number(points.realised_fpr), threshold(points.attainable_threshold));
-    let below = detail(&points.tpr_at_target_fpr).map_or(realised.clone(), |d| format!("{d}; {realised}"));
+    let realised = match points.attainable_threshold {
+        Some(at) => format!("realises FPR {} from {}", number(points.realised_fpr), threshold(Some(at))),
+        None => "no score is low enough in false alarms".into(),
+    };
+    let below = detail(&points.tpr_at_target_fpr).map_or(realised.clone(), |d| format!("{d}\n{realised}"));
     HtmlCell::number(number(Some(value)), value).below(below)
 }
 

@@ -30,7 +30,7 @@ impl HtmlCell {
         Self { text: "undefined".into(), value: Some(f64::NAN), undefined: true, ..Self::default() }
     }
 
-    /// Adds a smaller second line, such as an interval.
+    /// Adds smaller lines below, such as an interval.
     #[must_use]
     pub fn below(mut self, text: impl Into<String>) -> Self {
         self.below = Some(text.into());

@@ -208,6 +208,6 @@ fn inner(cell: &HtmlCell) -> Markup {
     html! {
         @if cell.few { span class="few" title="fewer than 30 rows" { (visible(&cell.text)) } }
         @else { (visible(&cell.text)) }
-        @if let Some(below) = &cell.below { span class="sub" { (visible(below)) } }
+        @for line in cell.below.iter().flat_map(|b| b.split('\n')) { span class="sub" { (visible(line)) } }
     }
 }

@@ -29,10 +29,10 @@ pub fn histogram(
         let area = SVGBackend::with_string(&mut svg, size).into_drawing_area();
         let mut chart = ChartBuilder::on(&area)
             .margin(6)
-            .x_label_area_size(36)
-            .y_label_area_size(46)
+            .x_label_area_size(44)
+            .y_label_area_size(52)
             .build_cartesian_2d(x.scale(), y.scale())?;
-        let text: TextStyle<'_> = ("sans-serif", 13).into_font().color(&palette::INK);
+        let text: TextStyle<'_> = ("sans-serif", 15).into_font().color(&palette::INK);
         chart
             .configure_mesh()
             .disable_mesh()

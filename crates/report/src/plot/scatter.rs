@@ -80,10 +80,10 @@ impl Scatter<'_> {
         let area = SVGBackend::with_string(svg, self.size).into_drawing_area();
         let mut chart = ChartBuilder::on(&area)
             .margin(10)
-            .x_label_area_size(46)
-            .y_label_area_size(58)
+            .x_label_area_size(56)
+            .y_label_area_size(68)
             .build_cartesian_2d(self.x.scale(), self.y.scale())?;
-        let text: TextStyle<'_> = ("sans-serif", 14).into_font().color(&palette::INK);
+        let text: TextStyle<'_> = ("sans-serif", 18).into_font().color(&palette::INK);
         chart
             .configure_mesh()
             .max_light_lines(0)
