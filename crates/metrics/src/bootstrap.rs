@@ -1,6 +1,6 @@
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use crate::interval::{normal_cdf, normal_quantile, wilson_of_share};
+use crate::interval::{normal_cdf, normal_quantile, wilson_at, wilson_of_share};
 use crate::quantile::of_sorted;
 use crate::replicates::{self, Evaluate};
 use crate::statistics::{Mean, RowWeights};
@@ -16,19 +16,23 @@ pub enum BootstrapInterval {
     /// acceleration comes from the delete-one-unit jackknife. Not defined for a crossed design. Where a number's correction is not
     /// defined (all replicates on one side of it, or no spread in the jackknife) that number gets its percentile interval.
     Bca,
-    /// Percentiles at levels that make up for what the plain bootstrap gets wrong with few units. The quantiles stand at Φ(∓κ)
-    /// with κ = t · √(V / V*): t is Student's quantile, V* the variance of the replicates, V the unbiased variance.
+    /// Student's t with the bootstrap's standard error, freed of what the plain bootstrap gets wrong with few units.
     ///
-    /// * One axis with G units in S strata: V / V* = G / (G − S), t with G − S degrees of freedom
-    ///   (T. C. Hesterberg, "What teachers should know about the bootstrap", The American Statistician 69 (2015)).
+    /// The variance V and the degrees of freedom f:
+    ///
+    /// * One axis with G units in S strata: the variance of the replicates times G / (G − S), f = G − S.
     /// * Crossed: the pigeonhole bootstrap counts the variance of the single cells three times. V is put together from bootstraps
-    ///   of either axis alone and of the cells, as A + B + E with E the variance from cells alone and A, B what an axis has above
-    ///   that (not below 0); t has Satterthwaite's degrees of freedom. The idea of adding and subtracting one-way variances is
-    ///   that of A. C. Cameron, J. B. Gelbach, D. L. Miller, "Robust inference with multiway clustering", JBES 29 (2011).
+    ///   of either axis alone and of the cells. With R and C units on the axes, n cells that have rows, variances v₁, v₂ and v₀ (each
+    ///   freed of its bias as above), the variation e of cells, a of the first and b of the second axis solve R v₁ = a + e R/n,
+    ///   C v₂ = b + e C/n and n v₀ = a + b + e, none below 0; V = a/R + b/C + e/n, and f is Satterthwaite's. The equations hold for
+    ///   means over complete designs, and are taken over to other numbers. (Adding and subtracting one-way variances: A. C.
+    ///   Cameron, J. B. Gelbach, D. L. Miller, "Robust inference with multiway clustering", JBES 29 (2011).)
     ///
-    /// Where the levels lie beyond the replicates, the interval is value ± t · √V, kept within the statistic's range.
+    /// A number p in 0..=1 gets Wilson's interval with the effective sample size p(1 − p) / V and t in place of the normal quantile
+    /// (N. Dean, M. Pagano, "Evaluating confidence interval methods for binomial proportions in clustered surveys", J. Surv. Stat.
+    /// Methodol. 3 (2015)); at 0 or 1 exactly, its percentile interval. Other numbers get value ± t √V.
     #[default]
-    Expanded,
+    StudentT,
 }
 
 /// What an interval is.
@@ -40,9 +44,7 @@ pub enum IntervalKind {
     Percentile,
     /// Bias-corrected and accelerated bootstrap.
     Bca,
-    /// Expanded percentile bootstrap.
-    Expanded,
-    /// Estimate ± Student's t times the bootstrap's standard error: too few replicates for the expanded levels.
+    /// Student's t with the bootstrap's standard error.
     StudentT,
     /// Wilson's or Newcombe's score interval over the independent units: the bootstrap had no spread.
     Score,
@@ -203,7 +205,7 @@ fn variance(values: &[f64]) -> f64 {
 }
 
 impl Bootstrap {
-    /// 1,000 replicates, 95 % confidence, [`BootstrapInterval::Expanded`].
+    /// 1,000 replicates, 95 % confidence, [`BootstrapInterval::StudentT`].
     #[must_use]
     pub fn new(stream: Stream) -> Self {
         Self { replicates: 1000, confidence: 0.95, interval: BootstrapInterval::default(), stream }
@@ -364,7 +366,7 @@ impl Bootstrap {
             _ => Vec::new(),
         };
         let spreads = match self.interval {
-            BootstrapInterval::Expanded => self.spreads(design, &build, &values, &columns),
+            BootstrapInterval::StudentT => self.spreads(design, &build, &values, &columns),
             _ => Vec::new(),
         };
         Ok(columns
@@ -386,7 +388,7 @@ impl Bootstrap {
                             let without: Vec<f64> = jackknife.iter().skip(i).step_by(width).copied().collect();
                             self.bca(column, &without)
                         }
-                        BootstrapInterval::Expanded => self.expanded(column, spreads[i], target.range()),
+                        BootstrapInterval::StudentT => self.student(column, spreads[i], target.range()),
                     };
                     (Some(interval), kind)
                 };
@@ -466,14 +468,20 @@ impl Bootstrap {
         let a = alone(design.axis(0), "first axis");
         let b = alone(design.axis(1), "second axis");
         let cells = design.cells();
-        let cells_free = cells.axes[0].degrees_of_freedom() as f64;
-        let e = alone(cells, "cells");
+        let cell_axis = &cells.axes[0];
+        let e = alone(cells.clone(), "cells");
+        // Cells per unit of either axis.
+        let (n, n_first, n_second) = (cell_axis.units() as f64, first.units() as f64, second.units() as f64);
+        let (per_first, per_second) = (n / n_first, n / n_second);
+        let apart = 1.0 - 1.0 / per_first - 1.0 / per_second;
         (0..values.len())
             .map(|i| {
+                let (first_sum, second_sum, cell_sum) = (n_first * a[i], n_second * b[i], n * e[i]);
+                let cell = if apart > 0.0 { ((cell_sum - first_sum - second_sum) / apart).max(0.0) } else { cell_sum };
                 let parts = [
-                    ((a[i] - e[i]).max(0.0), first.degrees_of_freedom() as f64),
-                    ((b[i] - e[i]).max(0.0), second.degrees_of_freedom() as f64),
-                    (e[i], cells_free),
+                    ((first_sum - cell / per_first).max(0.0) / n_first, first.degrees_of_freedom() as f64),
+                    ((second_sum - cell / per_second).max(0.0) / n_second, second.degrees_of_freedom() as f64),
+                    (cell / n, cell_axis.degrees_of_freedom() as f64),
                 ];
                 let variance: f64 = parts.iter().map(|(v, _)| v).sum();
                 let per_free: f64 = parts.iter().filter(|(v, _)| *v > 0.0).map(|(v, free)| v * v / free).sum();
@@ -482,19 +490,23 @@ impl Bootstrap {
             .collect()
     }
 
-    fn expanded(&self, column: &Column, spread: Spread, range: (f64, f64)) -> (Interval, IntervalKind) {
+    fn student(&self, column: &Column, spread: Spread, range: (f64, f64)) -> (Interval, IntervalKind) {
         let Ok(student) = StudentsT::new(0.0, 1.0, spread.free) else {
             return self.percentile(column);
         };
         let t = student.inverse_cdf(f64::midpoint(1.0, self.confidence));
-        let tail = normal_cdf(-t * spread.standard_error / column.variance().sqrt());
-        if tail * column.sorted.len() as f64 >= 1.0 {
-            return (column.between(tail, 1.0 - tail), IntervalKind::Expanded);
-        }
-        let half = t * spread.standard_error;
-        let low = (column.value - half).max(range.0);
-        let high = (column.value + half).min(range.1);
-        (Interval { low, high }, IntervalKind::StudentT)
+        let p = column.value;
+        let interval = if range == (0.0, 1.0) {
+            let effective = p * (1.0 - p) / (spread.standard_error * spread.standard_error);
+            if effective <= 0.0 {
+                return self.percentile(column);
+            }
+            wilson_at(p, effective, t)
+        } else {
+            let half = t * spread.standard_error;
+            Interval { low: (p - half).max(range.0), high: (p + half).min(range.1) }
+        };
+        (interval, IntervalKind::StudentT)
     }
 }
 

@@ -142,7 +142,7 @@ pub fn delong_test(labels: &[bool], first: &[f64], second: &[f64]) -> Result<DeL
     let variance = auc_covariance(&d, &d);
     let difference = a.auc() - b.auc();
     let z = if variance > 0.0 { difference / variance.sqrt() } else { f64::NAN };
-    let p_value = if variance == 0.0 && difference == 0.0 { 1.0 } else { (2.0 * normal_cdf(-z.abs())).min(1.0) };
+    let p_value = if variance == 0.0 && difference == 0.0 { 1.0 } else { 2.0 * normal_cdf(-z.abs()) };
     Ok(DeLongTest {
         first: DeLong { auc: a.auc(), variance: auc_covariance(&a, &a) },
         second: DeLong { auc: b.auc(), variance: auc_covariance(&b, &b) },

@@ -67,7 +67,11 @@ pub fn wilson(successes: u64, trials: u64, confidence: f64) -> Result<Option<Int
 
 /// Wilson's interval of a share `p` that rests on `n` independent units, not necessarily a count of them.
 pub(crate) fn wilson_of_share(p: f64, n: f64, confidence: f64) -> Interval {
-    let z = normal_quantile(f64::midpoint(1.0, confidence));
+    wilson_at(p, n, normal_quantile(f64::midpoint(1.0, confidence)))
+}
+
+/// Wilson's interval with a quantile `z` that need not be the normal one.
+pub(crate) fn wilson_at(p: f64, n: f64, z: f64) -> Interval {
     let centre = p + z * z / (2.0 * n);
     let half = z * (p * (1.0 - p) / n + z * z / (4.0 * n * n)).sqrt();
     let scale = 1.0 + z * z / n;

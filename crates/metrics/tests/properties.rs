@@ -314,7 +314,7 @@ proptest! {
                 let _ = (delong(&labels, &scores), wardline_metrics::delong_test(&labels, &scores, &scores));
                 let design = Design::rows(labels.len()).unwrap();
                 let measures = [ALL[0], ALL[2], ALL[3], Measure::Recall { threshold: x }];
-                for kind in [BootstrapInterval::Percentile, BootstrapInterval::Bca, BootstrapInterval::Expanded] {
+                for kind in [BootstrapInterval::Percentile, BootstrapInterval::Bca, BootstrapInterval::StudentT] {
                     let bootstrap = Bootstrap::new(Stream::new(n, "", "")).replicates(5).interval(kind);
                     let _ = bootstrap.measures(&design, &labels, &scores, &measures);
                     let _ = bootstrap.clone().confidence(x).mean(&design, &scores);
