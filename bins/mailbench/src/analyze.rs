@@ -80,7 +80,7 @@ impl Statistics {
             seed: self.seed,
             interval: match self.interval {
                 Interval::Percentile => IntervalMethod::Percentile,
-                Interval::Expanded => IntervalMethod::Expanded,
+                Interval::StudentT => IntervalMethod::StudentT,
                 Interval::Bca => IntervalMethod::Bca,
                 Interval::Numpy => IntervalMethod::Numpy,
             },
@@ -93,8 +93,8 @@ impl Statistics {
 enum Interval {
     /// Percentiles, as published
     Percentile,
-    /// Percentiles widened for the number of groups
-    Expanded,
+    /// Student's t with the standard deviation of the replicates, corrected for few groups
+    StudentT,
     /// Bias-corrected and accelerated
     Bca,
     /// Bare percentiles over numpy's random stream, to check published intervals

@@ -11,8 +11,8 @@ pub enum IntervalMethod {
     /// Percentiles of the replicates, as published, with a closed form where the replicates do not differ.
     #[default]
     Percentile,
-    /// Percentiles at levels that make up for few groups.
-    Expanded,
+    /// Student's t with the standard deviation of the replicates, corrected for few groups.
+    StudentT,
     /// Bias-corrected and accelerated.
     Bca,
     /// Bare percentiles over numpy's random stream, the same for every cell: for checking published intervals.
@@ -109,7 +109,7 @@ impl Settings {
         let (stream, interval) = match self.interval {
             IntervalMethod::Numpy => (Stream::numpy(self.seed), BootstrapInterval::Percentile),
             IntervalMethod::Percentile => (Stream::new(self.seed, table, row), BootstrapInterval::Percentile),
-            IntervalMethod::Expanded => (Stream::new(self.seed, table, row), BootstrapInterval::Expanded),
+            IntervalMethod::StudentT => (Stream::new(self.seed, table, row), BootstrapInterval::StudentT),
             IntervalMethod::Bca => (Stream::new(self.seed, table, row), BootstrapInterval::Bca),
         };
         Bootstrap::new(stream).replicates(self.replicates).confidence(self.confidence).interval(interval)

@@ -8,7 +8,9 @@ pub(super) fn methods(analysis: &Analysis) -> Vec<(String, String)> {
             "quantiles of the replicates (numpy's linear definition); Wilson's interval over the \
                                        groups, or Newcombe's for an area, where no replicate differs"
         }
-        IntervalMethod::Expanded => "quantiles of the replicates at levels widened for the number of groups",
+        IntervalMethod::StudentT => {
+            "Student's t with the standard deviation of the replicates, corrected for the number of groups"
+        }
         IntervalMethod::Bca => "bias-corrected and accelerated quantiles of the replicates",
         IntervalMethod::Numpy => {
             "bare quantiles of replicates drawn with numpy's default_rng(seed), anew for every cell"
