@@ -23,3 +23,15 @@ pub const CARRIERS: &str = include_str!("../seeds/carriers.toml");
 pub const PHISHING: &str = include_str!("../handwritten/phishing.toml");
 /// Benign messages of a present-day inbox (TOML).
 pub const MODERN_BENIGN: &str = include_str!("../handwritten/modern-benign.toml");
+/// Other people's data sets that the benchmark is built from: addresses, licences, counts, digests (TOML).
+pub const SOURCES: &str = include_str!("../sources.toml");
+/// The lock of the core profile: header (TOML).
+pub const LOCK_CORE: &str = include_str!("../locks/core.toml");
+/// The lock of the core profile: one line a record.
+pub const LOCK_CORE_RECORDS: &str = include_str!("../locks/core.records");
+/// The lock of the full profile: header (TOML).
+pub const LOCK_FULL: &str = include_str!("../locks/full.toml");
+/// The lock of the full profile: one line a record.
+pub const LOCK_FULL_RECORDS: &str = include_str!("../locks/full.records");
+/// The JSON Schema of a manifest's line.
+pub const SCHEMA: &str = include_str!("../schema/email-record.json");

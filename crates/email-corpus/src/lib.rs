@@ -19,7 +19,11 @@
 //!
 //! Nothing here scores a message, resolves a link or opens a socket.
 
+#[cfg(feature = "build")]
+mod build;
 mod error;
+#[cfg(feature = "build")]
+mod import;
 mod manifest;
 mod paths;
 mod record;
@@ -27,12 +31,28 @@ mod record;
 mod render;
 #[cfg(feature = "build")]
 mod seeds;
+#[cfg(feature = "build")]
+mod select;
 
+#[cfg(feature = "build")]
+pub use build::{
+    BuildInputs, BuiltDifference, Corpus, Item, Lock, LockDifference, OwnMail, Profile, assemble, compare_with_built,
+    own_mail, write_corpus,
+};
 pub use error::CorpusError;
+#[cfg(feature = "build")]
+pub use import::{
+    AttackerCase, InboxPayload, Input, MailFile, Mbox, Probe, Source, Submission, Upstream, UsedInput,
+    read_agentdojo_inbox, read_archive, read_injecagent, read_llmail, read_mail, read_mail_folder, read_mbox,
+    read_notinject, sources,
+};
 pub use manifest::{
-    Digests, FileDigest, ManifestReader, ManifestWriter, digest_path, freeze, read_manifest, write_atomically,
+    Digests, FileDigest, ManifestDiff, ManifestReader, ManifestWriter, Paths, Problem, Stats, Verification, combine,
+    diff, digest_path, freeze, read_manifest, verify, write_atomically,
 };
 pub use paths::BaseFolder;
+#[cfg(feature = "schema")]
+pub use record::json_schema;
 pub use record::{
     Addresses, Body, DetectorInput, Difficulty, EmailRecord, EvalRole, Label, Provenance, SenderAuth, Surface,
     ThreatType,
@@ -43,3 +63,5 @@ pub use render::{Placement, Structure, check_text, defang, pdf_of_text, render, 
 pub use seeds::{
     AdaptiveSeed, Carrier, ControlSeed, HandwrittenMessage, Participant, PayloadSeed, Seeds, ThreadMessage,
 };
+#[cfg(feature = "build")]
+pub use select::{Fingerprint, FoundMail, assigned_auth, draw, near_duplicates};

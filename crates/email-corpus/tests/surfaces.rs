@@ -206,7 +206,7 @@ fn handwritten_messages_keep_their_text_and_headers() {
             assert_eq!(squeeze(&parsed.body_html(0).expect("html")), squeeze(html), "{}", message.id);
         }
         for (name, value) in &message.headers {
-            let found = parsed.headers_raw().any(|(n, v)| n == name && squeeze(v) == squeeze(value));
+            let found = parsed.headers_raw().any(|(n, v)| n.eq_ignore_ascii_case(name) && squeeze(v) == squeeze(value));
             assert!(found, "{}: {name}", message.id);
         }
         for url in &message.urls {

@@ -29,6 +29,7 @@ pub struct ManifestReader<R> {
     name: PathBuf,
     line: u64,
     buffer: Vec<u8>,
+    line_ended: bool,
     ended: bool,
 }
 
@@ -46,7 +47,7 @@ impl ManifestReader<BufReader<File>> {
 impl<R: BufRead> ManifestReader<R> {
     /// Reads a manifest from any reader; `name` stands for the file in error messages.
     pub fn new(input: R, name: impl Into<PathBuf>) -> Self {
-        Self { input, name: name.into(), line: 0, buffer: Vec::new(), ended: false }
+        Self { input, name: name.into(), line: 0, buffer: Vec::new(), line_ended: false, ended: false }
     }
 
     /// The number of the line read last, counted from 1; 0 before the first.
@@ -64,7 +65,7 @@ impl<R: BufRead> ManifestReader<R> {
     /// Whether the line read last ends in a line break, as every line of a whole manifest does.
     #[must_use]
     pub fn line_ended(&self) -> bool {
-        self.buffer.ends_with(b"\n")
+        self.line_ended
     }
 
     /// The reader underneath.
@@ -127,6 +128,7 @@ impl<R: BufRead> Iterator for ManifestReader<R> {
             }
         }
         self.line += 1;
+        self.line_ended = self.buffer.ends_with(b"\n");
         if self.buffer.len() as u64 == MAX_LINE && !self.line_ended() {
             self.ended = true;
             return Some(Err(self.wrong(String::new(), format!("is longer than {MAX_LINE} bytes"))));

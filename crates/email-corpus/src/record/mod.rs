@@ -75,3 +75,29 @@ impl EmailRecord {
         serde_json::to_string(self)
     }
 }
+
+/// The JSON Schema (draft 2020-12) of a manifest's line.
+#[cfg(feature = "schema")]
+#[must_use]
+pub fn json_schema() -> Value {
+    let mut schema = schemars::schema_for!(EmailRecord).to_value();
+    // The generator keeps a comment's line breaks; a description is one paragraph.
+    join_lines(&mut schema);
+    schema
+}
+
+#[cfg(feature = "schema")]
+fn join_lines(schema: &mut Value) {
+    match schema {
+        Value::Object(map) => {
+            for (key, value) in map {
+                match value {
+                    Value::String(text) if key == "description" => *text = text.replace('\n', " "),
+                    other => join_lines(other),
+                }
+            }
+        }
+        Value::Array(all) => all.iter_mut().for_each(join_lines),
+        _ => {}
+    }
+}

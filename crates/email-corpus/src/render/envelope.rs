@@ -83,7 +83,8 @@ impl Envelope<'_> {
 }
 
 fn mailbox<'x>((name, address): (&str, &str)) -> Address<'x> {
-    Address::new_address(Some(one_line(name)), address.to_owned())
+    let name = one_line(name);
+    Address::new_address((!name.is_empty()).then_some(name), address.to_owned())
 }
 
 /// The builder writes short ASCII as it stands, and a reader would then decode what only looks like an encoded word; with a space at

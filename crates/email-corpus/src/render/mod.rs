@@ -13,3 +13,4 @@ pub use envelope::{check_text, defang};
 pub use handwritten::render_handwritten;
 pub use pdf::pdf_of_text;
 pub use placement::{Placement, render};
+pub(crate) use placement::{hidden_by, subject_of};

@@ -132,11 +132,7 @@ pub fn render(id: &str, text: &str, carrier: &Carrier, placement: Placement) -> 
     let fixed = Fixed::new(id);
     let benign = [carrier.before.as_str(), carrier.after.as_str()];
     let (before, after) = (html::block(&carrier.before), html::block(&carrier.after));
-    let subject = match placement {
-        Placement::SubjectHeader => one_line(text),
-        Placement::QuotedThread => reply_subject(&carrier.subject),
-        _ => carrier.subject.clone(),
-    };
+    let subject = subject_of(text, carrier, placement);
     let mixed =
         |attachment: MimePart<'static>| fixed.multipart(0, "mixed", vec![plain(paragraphs(&benign)), attachment]);
     let body = match placement {
@@ -214,6 +210,15 @@ fn quoted(carrier: &Carrier, text: &str, fixed: &Fixed) -> String {
         one_line(&carrier.subject),
         lines(text)
     )
+}
+
+/// The subject that [`render`] writes.
+pub(crate) fn subject_of(text: &str, carrier: &Carrier, placement: Placement) -> String {
+    match placement {
+        Placement::SubjectHeader => one_line(text),
+        Placement::QuotedThread => reply_subject(&carrier.subject),
+        _ => one_line(&carrier.subject),
+    }
 }
 
 fn reply_subject(subject: &str) -> String {
