@@ -2,6 +2,7 @@
 
 mod bench;
 mod corpus;
+mod dataset;
 mod docs;
 mod features;
 mod figures;
@@ -27,6 +28,7 @@ struct Cli {
 enum Command {
     Bench(bench::Args),
     Corpus(corpus::Args),
+    Dataset(dataset::Args),
     Docs(docs::Args),
     Features(features::Args),
     Fixtures(fixtures::Args),
@@ -43,6 +45,7 @@ fn main() -> ExitCode {
     wardline_cli::run(|out| match cli.command {
         Command::Bench(args) => bench::run(&args, out),
         Command::Corpus(args) => corpus::run(&args, out),
+        Command::Dataset(args) => dataset::run(&args, out),
         Command::Docs(args) => docs::run(&args, out),
         Command::Features(args) => features::run(&args, out),
         Command::Fixtures(args) => fixtures::run(&args, out),

@@ -1,6 +1,7 @@
 //! `mailbench`: does a detector catch prompt injection and phishing in real e-mail, at a false-alarm rate a gateway can live with?
 
 mod analyze;
+mod corpus;
 mod detectors;
 mod diff;
 mod ensemble;
@@ -25,6 +26,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Analyze(Box<analyze::Args>),
+    Corpus(corpus::CorpusArgs),
     Detectors(detectors::Args),
     Diff(diff::Args),
     Ensemble(ensemble::Args),
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
     };
     wardline_cli::run(|out| match cli.command {
         Command::Analyze(args) => analyze::run(&args, out),
+        Command::Corpus(args) => corpus::run(&args, out),
         Command::Detectors(args) => detectors::run(&args, out),
         Command::Diff(args) => diff::run(&args, out),
         Command::Ensemble(args) => ensemble::run(&args, out),
