@@ -64,6 +64,19 @@ impl<E: Error + 'static> From<E> for Failure {
     }
 }
 
+/// One line without control characters: messages quote files, mails and programs that nobody vouches for.
+fn printable(message: &str) -> String {
+    let mut line = String::with_capacity(message.len());
+    for c in message.chars() {
+        match c {
+            '\r' | '\n' => line.push(' '),
+            c if c.is_control() => line.extend(c.escape_unicode()),
+            c => line.push(c),
+        }
+    }
+    line
+}
+
 /// Buffered standard output.
 pub type Stdout = BufWriter<io::StdoutLock<'static>>;
 
@@ -76,11 +89,21 @@ pub fn run(command: impl FnOnce(&mut Stdout) -> Result<Exit, Failure>) -> ExitCo
         Ok(exit) => exit,
         Err(failure) if failure.is_broken_pipe => Exit::Ok,
         Err(failure) => {
-            let line = failure.message.replace(['\r', '\n'], " ");
+            let line = printable(&failure.message);
             // Nothing is left to tell when standard error is closed too.
             let _ = writeln!(io::stderr(), "error: {line}");
             failure.exit
         }
     };
     ExitCode::from(exit as u8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::printable;
+
+    #[test]
+    fn messages_stay_on_one_line_and_leave_the_terminal_alone() {
+        assert_eq!(printable("a\nb\u{1b}[31mü"), "a b\\u{1b}[31mü");
+    }
 }

@@ -8,4 +8,4 @@ mod progress;
 pub use data_dir::{DataDir, data_dir};
 pub use exit::{Exit, Failure, Stdout, run};
 pub use parse::parse;
-pub use progress::progress_bar;
+pub use progress::{progress_bar, set_length};

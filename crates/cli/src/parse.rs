@@ -21,9 +21,10 @@ fn parse_from<C: Parser>(args: impl IntoIterator<Item = OsString>) -> Result<C, 
         Err(error) => error,
     };
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
-        // A reader that closes the pipe has seen enough.
-        let _ = error.print();
-        return Err(ExitCode::from(Exit::Ok as u8));
+        return Err(crate::run(|out| {
+            write!(out, "{}", error.render())?;
+            Ok(Exit::Ok)
+        }));
     }
     // Nothing is left to tell when standard error is closed.
     let _ = writeln!(io::stderr(), "{}", one_line(&error.render().to_string()));

@@ -102,8 +102,13 @@ impl Call {
         self.dest.is_some()
     }
 
-    /// Whether tool, destination and arguments are equal, whatever was read before.
+    /// Whether tool, destination and the arguments' names and texts are equal, whatever was read before and however arguments are
+    /// labelled.
     pub fn same_action(&self, other: &Self) -> bool {
-        self.tool == other.tool && self.dest == other.dest && self.args == other.args
+        let pairs = self.args.iter().zip(&other.args);
+        self.tool == other.tool
+            && self.dest == other.dest
+            && self.args.len() == other.args.len()
+            && pairs.into_iter().all(|(a, b)| a.name == b.name && a.text == b.text)
     }
 }

@@ -1,19 +1,13 @@
-use std::io::{self, BufRead, BufReader, Read, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Mutex;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use wardline_program::{LineProgram, ProgramError};
 
 use crate::{Arg, Call, Decision, Defense, DefenseError, Provenance};
 
 /// The protocol's name and version, in every request's `schema`.
 pub const PROTOCOL: &str = "wardline-call/1";
-
-/// A reply is one short line; what is longer is not one.
-const MAX_REPLY: u64 = 1 << 20;
 
 /// A defense that is a program of its own, in any language: it reads one JSON call a line and answers one JSON decision a line.
 ///
@@ -33,7 +27,7 @@ pub struct ExecDefense {
 #[derive(Default)]
 struct Session {
     asked: u64,
-    running: Option<Running>,
+    running: Option<LineProgram>,
 }
 
 impl ExecDefense {
@@ -73,10 +67,11 @@ impl Defense for ExecDefense {
         line.push(b'\n');
         let mut running = match session.running.take() {
             Some(running) => running,
-            None => Running::start(&self.program, &self.arguments)?,
+            None => LineProgram::start(&self.program, &self.arguments).map_err(no_answer)?,
         };
         // On any error `running` is dropped, which stops the program.
-        let decision = running.ask(line, id, self.timeout)?;
+        let answer = running.ask(line, self.timeout).map_err(no_answer)?;
+        let decision = read_answer(&answer, id)?;
         session.running = Some(running);
         decision
     }
@@ -160,113 +155,26 @@ enum Verdict {
     Deny,
 }
 
-/// A started program. Reading and writing have a thread each, so that a program which neither reads nor answers cannot hold the
-/// caller longer than the time-out.
-struct Running {
-    child: Child,
-    requests: Option<Sender<Vec<u8>>>,
-    replies: Receiver<io::Result<Vec<u8>>>,
-}
-
-impl Running {
-    fn start(program: &str, arguments: &[String]) -> Result<Self, DefenseError> {
-        let mut child = Command::new(program)
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(|e| DefenseError::with_source(format!("cannot start {program}"), e))?;
-        let pipes = child.stdin.take().zip(child.stdout.take());
-        let (stdin, stdout) = pipes.ok_or_else(|| DefenseError::new(format!("{program} has no pipes")))?;
-        let (requests, to_write) = channel();
-        let (read, replies) = channel();
-        thread::spawn(move || write_lines(stdin, &to_write));
-        thread::spawn(move || read_lines(stdout, &read));
-        Ok(Self { child, requests: Some(requests), replies })
-    }
-
-    /// The outer error stops the program; the inner one is the program's own word that it cannot rule.
-    fn ask(
-        &mut self,
-        line: Vec<u8>,
-        id: u64,
-        timeout: Duration,
-    ) -> Result<Result<Decision, DefenseError>, DefenseError> {
-        let ended = |this: &mut Self| match this.child.wait() {
-            Ok(status) => DefenseError::new(format!("the program ended ({status}) without an answer")),
-            Err(e) => DefenseError::with_source("the program ended without an answer", e),
-        };
-        let sent = self.requests.as_ref().is_some_and(|r| r.send(line).is_ok());
-        let reply = match self.replies.recv_timeout(timeout) {
-            Ok(Ok(reply)) if reply.last() == Some(&b'\n') => reply,
-            Ok(Ok(reply)) if reply.len() as u64 >= MAX_REPLY => {
-                return Err(DefenseError::new(format!("an answer is longer than {MAX_REPLY} bytes")));
-            }
-            // An unfinished line, the end of output, or a reader that ended: the program is gone or going.
-            Ok(_) | Err(RecvTimeoutError::Disconnected) => {
-                self.stop_soon();
-                return Err(ended(self));
-            }
-            Err(RecvTimeoutError::Timeout) if sent => {
-                return Err(DefenseError::new(format!("no answer within {} s", timeout.as_secs_f64())));
-            }
-            Err(RecvTimeoutError::Timeout) => {
-                self.stop_soon();
-                return Err(ended(self));
-            }
-        };
-        let excerpt = || String::from_utf8_lossy(&reply).trim_end().chars().take(120).collect::<String>();
-        let parsed: Reply = serde_json::from_slice(&reply)
-            .map_err(|e| DefenseError::with_source(format!("the answer {:?} is no decision", excerpt()), e))?;
-        if parsed.id != id {
-            return Err(DefenseError::new(format!("the answer is to call {} and not to {id}", parsed.id)));
-        }
-        match (parsed.decision, parsed.error) {
-            (Some(Verdict::Allow), None) => Ok(Ok(Decision::Allow)),
-            (Some(Verdict::Deny), None) => Ok(Ok(Decision::deny(parsed.reason.unwrap_or_default()))),
-            (None, Some(error)) => Ok(Err(DefenseError::new(format!("the program says: {error}")))),
-            _ => Err(DefenseError::new(format!("the answer {:?} needs either decision or error", excerpt()))),
-        }
-    }
-
-    /// Closes standard input, gives the program a second to end by itself, then kills it.
-    fn stop_soon(&mut self) {
-        self.requests = None;
-        for _ in 0..50 {
-            if !matches!(self.child.try_wait(), Ok(None)) {
-                return;
-            }
-            thread::sleep(Duration::from_millis(20));
-        }
-        // It may have ended in this moment; then there is nothing to kill.
-        let _ = self.child.kill();
+fn no_answer(error: ProgramError) -> DefenseError {
+    let message = error.to_string();
+    match error {
+        ProgramError::Start { source, .. } | ProgramError::Lost(source) => DefenseError::with_source(message, source),
+        _ => DefenseError::new(message),
     }
 }
 
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.stop_soon();
-        let _ = self.child.wait();
+/// The outer error says that the program does not keep to the protocol; the inner one is its own word that it cannot rule.
+fn read_answer(answer: &[u8], id: u64) -> Result<Result<Decision, DefenseError>, DefenseError> {
+    let excerpt = || String::from_utf8_lossy(answer).trim_end().chars().take(120).collect::<String>();
+    let reply: Reply = serde_json::from_slice(answer)
+        .map_err(|e| DefenseError::with_source(format!("the answer {:?} is no decision", excerpt()), e))?;
+    if reply.id != id {
+        return Err(DefenseError::new(format!("the answer is to call {} and not to {id}", reply.id)));
     }
-}
-
-fn write_lines(mut stdin: ChildStdin, lines: &Receiver<Vec<u8>>) {
-    for line in lines {
-        // A closed pipe shows on the reading side as the end of output.
-        if stdin.write_all(&line).and_then(|()| stdin.flush()).is_err() {
-            return;
-        }
-    }
-}
-
-fn read_lines(stdout: ChildStdout, lines: &Sender<io::Result<Vec<u8>>>) {
-    let mut reader = BufReader::new(stdout);
-    loop {
-        let mut line = Vec::new();
-        let read = reader.by_ref().take(MAX_REPLY).read_until(b'\n', &mut line);
-        let last = !matches!(read, Ok(n) if n > 0 && line.last() == Some(&b'\n'));
-        if lines.send(read.map(|_| line)).is_err() || last {
-            return;
-        }
+    match (reply.decision, reply.error) {
+        (Some(Verdict::Allow), None) => Ok(Ok(Decision::Allow)),
+        (Some(Verdict::Deny), None) => Ok(Ok(Decision::deny(reply.reason.unwrap_or_default()))),
+        (None, Some(error)) => Ok(Err(DefenseError::new(format!("the program says: {error}")))),
+        _ => Err(DefenseError::new(format!("the answer {:?} needs either decision or error", excerpt()))),
     }
 }

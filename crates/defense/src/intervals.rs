@@ -1,21 +1,24 @@
 use serde::Serialize;
-use wardline_metrics::{Bootstrap, Design, Estimate, Stream, mcnemar};
+use wardline_metrics::{Bootstrap, Design, Estimate, IntervalKind, Stream, mcnemar};
 
 use crate::{EvaluateError, Evaluation, Outcome, Scenario};
 
-/// An interval of a two-way bootstrap: user tasks and injection tasks are both resampled, within suites.
+/// A 95 % interval that respects the crossing of tasks: a two-way bootstrap, in which user tasks and injection tasks are both
+/// resampled, within suites. Where the bootstrap has no spread (0 of n, n of n) it is Wilson's over the tasks of the smaller axis.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CrossedInterval {
-    /// Lower bound of the 95 % interval.
+    /// Lower bound.
     pub low: f64,
     /// Upper bound.
     pub high: f64,
+    /// How the interval was made.
+    pub kind: IntervalKind,
 }
 
 impl CrossedInterval {
     fn new(estimate: &Estimate) -> Option<Self> {
-        estimate.interval.map(|i| Self { low: i.low, high: i.high })
+        estimate.interval.map(|i| Self { low: i.low, high: i.high, kind: estimate.kind })
     }
 }
 
@@ -91,15 +94,24 @@ const KEPT: Counts = |o| match o {
     _ => None,
 };
 
-fn on_axis<'a>(evaluation: &Evaluation, scenarios: &'a [Scenario], counts: Counts) -> (Vec<&'a Scenario>, Vec<bool>) {
-    let scored = evaluation.scored.iter().zip(scenarios);
+fn on_axis<'a>(
+    evaluation: &Evaluation,
+    scenarios: &'a [Scenario],
+    include: impl Fn(&Scenario) -> bool,
+    counts: Counts,
+) -> (Vec<&'a Scenario>, Vec<bool>) {
+    let scored = evaluation.scored.iter().zip(scenarios).filter(|(_, s)| include(s));
     scored.filter_map(|(x, s)| counts(&x.outcome).map(|hit| (s, hit))).unzip()
 }
 
-/// The two-way intervals of a defense on pairs; `None` when the corpus is not one of pairs.
-pub fn crossed_intervals(evaluation: &Evaluation, scenarios: &[Scenario]) -> Option<CrossedIntervals> {
+/// The two-way intervals of a defense on those scenarios that `include` accepts; `None` when these are not pairs.
+pub fn crossed_intervals(
+    evaluation: &Evaluation,
+    scenarios: &[Scenario],
+    include: impl Fn(&Scenario) -> bool,
+) -> Option<CrossedIntervals> {
     let interval = |axis: &str, counts: Counts| {
-        let (rows, hits) = on_axis(evaluation, scenarios, counts);
+        let (rows, hits) = on_axis(evaluation, scenarios, &include, counts);
         let design = crossed(&rows)?;
         Bootstrap::new(Stream::new(SEED, axis, &evaluation.defense)).rate(&design, &hits).ok()
     };
@@ -121,8 +133,8 @@ pub fn paired(first: &Evaluation, second: &Evaluation, scenarios: &[Scenario]) -
     }
     let name = format!("{} - {}", first.defense, second.defense);
     let rate = |axis: &str, counts: Counts| {
-        let (rows, a) = on_axis(first, scenarios, counts);
-        let (_, b) = on_axis(second, scenarios, counts);
+        let (rows, a) = on_axis(first, scenarios, |_| true, counts);
+        let (_, b) = on_axis(second, scenarios, |_| true, counts);
         paired_rate(Stream::new(SEED, axis, &name), &rows, &a, &b)
             .map_err(|_| EvaluateError::OtherScenarios(first.defense.clone(), second.defense.clone()))
     };

@@ -59,7 +59,7 @@ pub struct DefenseResult {
     pub attributable_rate: Option<Rate>,
     /// `kept` over `benign`.
     pub utility_rate: Option<Rate>,
-    /// Intervals that respect the crossing of tasks, in the table over a whole corpus of pairs.
+    /// Intervals that respect the crossing of tasks, where the scenarios are pairs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub crossed: Option<CrossedIntervals>,
 }
@@ -134,21 +134,20 @@ pub fn compare<'a>(
 }
 
 impl Comparison {
-    /// The table over all scenarios that `include` accepts, in table order.
+    /// The table over all scenarios that `include` accepts, in table order, with two-way intervals where these are pairs.
     pub fn table(&self, scenarios: &[Scenario], include: impl Fn(&Scenario) -> bool) -> Vec<DefenseResult> {
-        let mut rows: Vec<_> = self.evaluations.iter().map(|e| DefenseResult::tally(e, scenarios, &include)).collect();
+        let row = |e: &Evaluation| DefenseResult {
+            crossed: crossed_intervals(e, scenarios, &include),
+            ..DefenseResult::tally(e, scenarios, &include)
+        };
+        let mut rows: Vec<_> = self.evaluations.iter().map(row).collect();
         rows.sort_by(DefenseResult::table_order);
         rows
     }
 
-    /// The table over all scenarios, with two-way intervals where the corpus is one of pairs.
+    /// The table over all scenarios.
     pub fn overall(&self, scenarios: &[Scenario]) -> Vec<DefenseResult> {
-        let mut rows = self.table(scenarios, |_| true);
-        for row in &mut rows {
-            let evaluation = self.evaluations.iter().find(|e| e.defense == row.defense);
-            row.crossed = evaluation.and_then(|e| crossed_intervals(e, scenarios));
-        }
-        rows
+        self.table(scenarios, |_| true)
     }
 
     /// Every other defense against the named one, in the order given; `None` when it is not among them.

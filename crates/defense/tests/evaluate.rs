@@ -156,6 +156,43 @@ fn the_first_error_in_corpus_order_is_reported() {
     assert_eq!(error.to_string(), "reader could not rule on s/0, call 1 (broken)");
 }
 
+/// Remembers the task of every call; cannot be asked in parallel.
+#[derive(Default)]
+struct Recorder(std::sync::Mutex<Vec<String>>);
+
+impl Defense for Recorder {
+    fn name(&self) -> &str {
+        "recorder"
+    }
+
+    fn decide(&self, call: &Call) -> Result<Decision, DefenseError> {
+        self.0.lock().unwrap().push(call.task.to_string());
+        Ok(if call.tool == "send" { Decision::deny("no") } else { Decision::Allow })
+    }
+
+    fn is_parallel(&self) -> bool {
+        false
+    }
+}
+
+#[test]
+fn a_defense_with_a_memory_is_asked_in_corpus_order() {
+    let mut corpus = corpus();
+    corpus.rotate_left(1);
+    for scenario in &mut corpus {
+        let id = scenario.id.clone();
+        for step in &mut scenario.steps {
+            Arc::make_mut(&mut step.call).task = id.as_str().into();
+        }
+    }
+    let recorder = Recorder::default();
+    evaluate(&recorder, &corpus, OnError::Fail).unwrap();
+    let mut asked = recorder.0.into_inner().unwrap();
+    asked.dedup();
+    // The unscored scenario is not put to it; the benign twin comes last, as in the corpus.
+    assert_eq!(asked, ["a/in-task", "a/other-action", "a/no-twin", "a/at-injected", "a/benign"]);
+}
+
 #[test]
 fn ids_and_twins_are_checked() {
     let mut corpus = corpus();
@@ -261,7 +298,8 @@ fn pairs_have_two_way_intervals_and_others_do_not() {
     let deny_all = table[0].crossed.unwrap().block_rate.unwrap();
     // 12 of 12 on four user tasks and three injections: no wider claim than three independent units allow.
     assert!(deny_all.high == 1.0 && deny_all.low < 0.5, "{deny_all:?}");
-    assert!(comparison.by_suite(&pairs)["a"][0].crossed.is_none());
+    let by_suite = comparison.by_suite(&pairs)["a"][0].crossed.unwrap().block_rate.unwrap();
+    assert_eq!((by_suite.low, by_suite.kind), (deny_all.low, deny_all.kind));
     let other = corpus();
     let comparison = compare([&DenyAll as &dyn Defense], &other, OnError::Fail).unwrap();
     assert!(comparison.overall(&other)[0].crossed.is_none());

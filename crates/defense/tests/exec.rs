@@ -108,6 +108,34 @@ fn a_program_that_never_reads_does_not_block() {
 }
 
 #[test]
+fn a_program_that_closes_its_output_is_told_apart() {
+    let script = "import os, time; os.close(1); time.sleep(600)";
+    let error = python(script, PATIENCE).decide(&call("x")).unwrap_err();
+    assert!(error.to_string().contains("closed its output"), "{error}");
+}
+
+#[cfg(unix)]
+#[test]
+fn what_the_program_started_is_stopped_with_it() {
+    let folder = std::env::temp_dir().join(format!("wardline-exec-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("pid");
+    let script = format!("sleep 600 & echo $! > '{}'; wait", file.display());
+    let arguments = ["-c".to_owned(), script];
+    let defense = ExecDefense::new("mine", "sh", arguments, Duration::from_secs(1));
+    assert!(defense.decide(&call("x")).is_err());
+    drop(defense);
+    let pid = std::fs::read_to_string(&file).unwrap();
+    let alive = || std::process::Command::new("kill").args(["-0", pid.trim()]).output().unwrap().status.success();
+    let gone = (0..100).any(|_| {
+        std::thread::sleep(Duration::from_millis(50));
+        !alive()
+    });
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert!(gone, "process {pid} still runs");
+}
+
+#[test]
 fn a_program_that_is_not_there() {
     let defense = ExecDefense::new("mine", "no-such-program-anywhere", [], PATIENCE);
     let error = defense.decide(&call("x")).unwrap_err();

@@ -34,7 +34,10 @@ pub enum ProgramError {
         /// What the system says.
         source: io::Error,
     },
-    /// It ended, or closed its output.
+    /// It closed its output and stayed.
+    #[error("the program closed its output without an answer")]
+    Closed,
+    /// It ended.
     #[error("the program ended ({status}) without an answer")]
     Ended {
         /// How it ended.
@@ -54,7 +57,7 @@ pub enum ProgramError {
     TooLong,
 }
 
-/// A started program. Dropping it closes its standard input, waits for a second, and kills it when it is still there.
+/// A started program. Dropping it closes its standard input, waits up to a second for it to end, and kills what is left of it.
 ///
 /// Reading and writing have a thread each, so that a program which neither reads nor answers cannot hold the caller longer than the
 /// time-out. Its standard error is the caller's.
@@ -71,12 +74,12 @@ impl LineProgram {
     /// [`ProgramError::Start`].
     pub fn start(program: &str, arguments: &[String]) -> Result<Self, ProgramError> {
         let failed = |source| ProgramError::Start { program: program.to_owned(), source };
-        let mut child = Command::new(program)
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(failed)?;
+        let mut command = Command::new(program);
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+        // A group of its own, so that what the program started can be stopped with it.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let mut child = command.spawn().map_err(failed)?;
         let pipes = child.stdin.take().zip(child.stdout.take());
         let (stdin, stdout) = pipes.ok_or_else(|| failed(io::ErrorKind::BrokenPipe.into()))?;
         let (requests, to_write) = channel();
@@ -98,7 +101,9 @@ impl LineProgram {
             Err(RecvTimeoutError::Timeout) if sent => Err(ProgramError::Silent { timeout }),
             // An unfinished line, the end of output, or a thread that ended: the program is gone or going.
             _ => {
-                self.stop_soon();
+                if !self.ends_soon() {
+                    return Err(ProgramError::Closed);
+                }
                 Err(match self.child.wait() {
                     Ok(status) => ProgramError::Ended { status },
                     Err(e) => ProgramError::Lost(e),
@@ -107,23 +112,33 @@ impl LineProgram {
         }
     }
 
-    /// Closes standard input, gives the program a second to end by itself, then kills it.
-    fn stop_soon(&mut self) {
+    /// Closes standard input and gives the program a second to end by itself.
+    fn ends_soon(&mut self) -> bool {
         self.requests = None;
         for _ in 0..50 {
             if !matches!(self.child.try_wait(), Ok(None)) {
-                return;
+                return true;
             }
             thread::sleep(Duration::from_millis(20));
         }
-        // It may have ended in this moment; then there is nothing to kill.
+        false
+    }
+
+    /// Kills the program and, where there are process groups, whatever it started.
+    fn kill(&mut self) {
+        // What has ended in this moment cannot be killed, and need not be.
         let _ = self.child.kill();
+        #[cfg(unix)]
+        if let Some(group) = i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw) {
+            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        }
     }
 }
 
 impl Drop for LineProgram {
     fn drop(&mut self) {
-        self.stop_soon();
+        self.ends_soon();
+        self.kill();
         let _ = self.child.wait();
     }
 }

@@ -174,6 +174,9 @@ fn scenario(path: &Path, number: usize, line: ScenarioLine<'_>, texts: &[Arc<Tex
     let mut history: Vec<Arc<Call>> = Vec::new();
     let mut steps = Vec::with_capacity(line.calls.len());
     for step in line.calls {
+        if step.injected && line.kind == wardline_defense::Kind::Benign {
+            return Err(Error::record(path, number, Some(&line.id), "a benign scenario cannot have an injected call"));
+        }
         let output = match step.output {
             None if step.carrying => {
                 return Err(Error::record(path, number, Some(&line.id), "a call without output cannot be carrying"));

@@ -55,7 +55,7 @@ pub enum Error {
     /// The file is not what was built.
     #[error(
         "corpus {name} was changed after it was built: {} differs from the lock at line {line} ({record}); \
-         `deveval corpora check {name}` shows how, `deveval corpora build {name}` builds it anew",
+         `deveval corpora check --regenerate {name}` shows how, `deveval corpora build {name}` builds it anew",
         path.display()
     )]
     Changed {
@@ -67,6 +67,14 @@ pub enum Error {
         line: usize,
         /// The record on it.
         record: String,
+    },
+    /// The built file is cut, or in another format.
+    #[error("{reason}: `deveval corpora build {name}` builds it anew")]
+    Damaged {
+        /// The corpus.
+        name: &'static str,
+        /// What is wrong with which file.
+        reason: String,
     },
     /// The file ends before its last record.
     #[error("{} is truncated: it ends at line {line}, where {wanted} should stand", path.display())]

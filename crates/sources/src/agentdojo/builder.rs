@@ -3,7 +3,7 @@ use std::fs::{self, File, TryLockError};
 use std::io::{BufRead, BufReader, Read};
 use std::num::NonZero;
 use std::path::{self, Path, PathBuf};
-use std::process::Stdio;
+use std::process::{self, Stdio};
 use std::thread;
 
 use super::python::{self, Programs};
@@ -161,7 +161,7 @@ impl Builder {
         if let Some(workers) = self.workers {
             command.arg("--workers").arg(workers.to_string());
         }
-        command.args(names.iter().map(|n| n.as_str())).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.args(names.iter().map(|n| n.stem())).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|e| Error::io("run", python, e))?;
         let mut stderr = child.stderr.take();
         let errors = thread::spawn(move || {
@@ -190,7 +190,7 @@ impl Builder {
         let sha256 = locked(name).sha256().to_owned();
         let bytes = fs::metadata(&from).map_err(|e| Error::io("read", &from, e))?.len();
         // The digest file goes last: a crash between the two leaves a file that the lock accepts without it.
-        let digest = made.folder().join(format!("{name}.sha256"));
+        let digest = made.folder().join(format!("{}.sha256", name.stem()));
         write_synced(&digest, format!("{sha256}  {}\n", name.file_name()).as_bytes())?;
         let path = file(&self.data_dir, name);
         rename(&from, &path)?;
@@ -230,6 +230,21 @@ struct WorkFolder {
     _lock: File,
 }
 
+/// How the folders of builds begin.
+const WORK: &str = ".work-";
+
+fn left_behind(agentdojo: &Path) -> Result<Vec<PathBuf>> {
+    let failed = |e| Error::io("read", agentdojo, e);
+    let mut found = Vec::new();
+    for entry in fs::read_dir(agentdojo).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        if entry.file_name().to_string_lossy().starts_with(WORK) {
+            found.push(entry.path());
+        }
+    }
+    Ok(found)
+}
+
 impl WorkFolder {
     fn new(data_dir: &Path) -> Result<Self> {
         let agentdojo = folder(data_dir);
@@ -241,9 +256,12 @@ impl WorkFolder {
             Err(TryLockError::WouldBlock) => return Err(Error::Busy { path: data_dir.into() }),
             Err(TryLockError::Error(e)) => return Err(Error::io("lock", &lock_path, e)),
         }
-        let work = Self { path: agentdojo.join(".work"), _lock: lock };
-        // What a killed build left behind.
-        python::remove_folder(&work.path)?;
+        // What killed builds left behind. An exporter that outlives its build may still write into such a folder, so each build
+        // has one of its own.
+        for left in left_behind(&agentdojo)? {
+            python::remove_folder(&left)?;
+        }
+        let work = Self { path: agentdojo.join(format!("{WORK}{}", process::id())), _lock: lock };
         for folder in [work.scripts(), work.out()] {
             fs::create_dir_all(&folder).map_err(|e| Error::io("create", &folder, e))?;
         }

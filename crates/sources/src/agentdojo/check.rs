@@ -162,7 +162,12 @@ pub(crate) fn compare(bytes: &[u8], lock: &Lock, good: Option<&[u8]>) -> FileSta
             Difference { line: prefix + n + 1, record, what: "not in the lock", bytes: None }
         }));
         found.extend(unmatched(theirs, ours).into_iter().map(|n| {
-            let record = if accepted.is_empty() { "record".to_owned() } else { names.name(prefix + n) };
+            let record = match (accepted.is_empty(), prefix + n) {
+                (false, at) => names.name(at),
+                // The lock has digests only: the nearest record that is there says where to look.
+                (true, 0) => "the header".to_owned(),
+                (true, at) => format!("a record after {}", own_names.name((at - 1).min(file.len().saturating_sub(1)))),
+            };
             Difference { line: prefix + n + 1, record, what: "missing", bytes: None }
         }));
     }

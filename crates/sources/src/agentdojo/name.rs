@@ -35,10 +35,10 @@ impl CorpusName {
         Self::Inbox,
     ];
 
-    /// The name on the command line, and of the file without `.jsonl`.
+    /// The name on the command line.
     pub fn as_str(self) -> &'static str {
         match self {
-            Self::Ground => "ground",
+            Self::Ground => "agentdojo",
             Self::Pairs => "pairs",
             Self::Attacks => "attacks",
             Self::AttacksFraming => "attacks-framing",
@@ -61,8 +61,13 @@ impl CorpusName {
         }
     }
 
+    /// The exporter's name for it, and the file's without its ending.
+    pub(crate) fn stem(self) -> &'static str {
+        if self == Self::Ground { "ground" } else { self.as_str() }
+    }
+
     pub(crate) fn file_name(self) -> String {
-        format!("{self}.jsonl")
+        format!("{}.jsonl", self.stem())
     }
 }
 

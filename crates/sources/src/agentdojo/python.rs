@@ -18,8 +18,9 @@ pub(crate) const REQUIREMENTS: &str = include_str!("../../agentdojo/requirements
 const COMPLETE: &str = "complete";
 
 /// Variables that would change what a Python that we start does, or where pip installs to.
-const UNSET: [&str; 11] = [
+const UNSET: [&str; 12] = [
     "PYTHONPATH",
+    "PYTHONSAFEPATH",
     "PYTHONHOME",
     "PYTHONSTARTUP",
     "PYTHONOPTIMIZE",
@@ -198,7 +199,7 @@ fn run(command: &mut Command) -> Result<()> {
     }
     let said = said(&output);
     Err(match unreachable(&said) {
-        Some(line) => Error::Unreachable { detail: line.trim().chars().take(200).collect() },
+        Some(cause) => Error::Unreachable { detail: cause },
         None => failed(last_lines(&said, 4)),
     })
 }
@@ -213,23 +214,34 @@ pub(crate) fn last_lines(text: &str, count: usize) -> String {
     lines[lines.len().saturating_sub(count)..].join(" | ")
 }
 
-/// The line of pip's or uv's that says that the registry does not answer.
-fn unreachable(said: &str) -> Option<&str> {
-    const SIGNS: [&str; 12] = [
-        "NewConnectionError",
-        "Failed to establish a new connection",
+/// Why the registry does not answer, in the words of pip or uv that say so; `None` when something else went wrong.
+fn unreachable(said: &str) -> Option<String> {
+    const CAUSES: [&str; 8] = [
         "Temporary failure in name resolution",
         "Name or service not known",
+        "nodename nor servname provided",
         "Network is unreachable",
         "Connection refused",
+        "Connection reset by peer",
+        "timed out",
+        "dns error",
+    ];
+    const SIGNS: [&str; 9] = [
+        "NewConnectionError",
+        "Failed to establish a new connection",
         "ConnectTimeoutError",
         "ReadTimeoutError",
         "ProxyError",
         "error sending request",
         "Failed to fetch",
-        "dns error",
+        "network was disabled",
+        "Network connectivity is disabled",
     ];
-    said.lines().find(|line| SIGNS.iter().any(|sign| line.contains(sign)))
+    if let Some(cause) = CAUSES.into_iter().find(|cause| said.contains(cause)) {
+        return Some(cause.to_owned());
+    }
+    let line = said.lines().find(|line| SIGNS.iter().any(|sign| line.contains(sign)))?;
+    Some(line.trim().chars().take(200).collect())
 }
 
 #[cfg(test)]

@@ -45,7 +45,7 @@ pub(crate) fn folder(data_dir: &Path) -> PathBuf {
 
 /// The digest that was written beside a file when it was built, in the format of `sha256sum`.
 pub(crate) fn digest_file(data_dir: &Path, name: CorpusName) -> PathBuf {
-    folder(data_dir).join(format!("{name}.sha256"))
+    folder(data_dir).join(format!("{}.sha256", name.stem()))
 }
 
 /// Whether the corpus can be used. Reads the whole file.
@@ -63,8 +63,7 @@ pub fn status(data_dir: &Path, name: CorpusName) -> Result<Status> {
 /// Loads a corpus of scenarios whose bytes are what the lock says.
 ///
 /// # Errors
-/// [`Error::NotBuilt`], [`Error::Version`], [`Error::Truncated`], [`Error::Stale`] or [`Error::Changed`], each naming the
-/// command that mends it where there is one; [`Error::WrongKind`] for [`CorpusName::Inbox`].
+/// [`Error::NotBuilt`], [`Error::Damaged`], [`Error::Stale`] or [`Error::Changed`], each naming the command that mends it; [`Error::WrongKind`] for [`CorpusName::Inbox`].
 pub fn load(data_dir: &Path, name: CorpusName) -> Result<Corpus> {
     if name == CorpusName::Inbox {
         return Err(Error::WrongKind { name: name.as_str(), holds: "mails, not scenarios" });
@@ -102,14 +101,8 @@ pub(crate) fn verify<T>(
         return Err(Error::Stale { name: name.as_str(), path });
     }
     // Another version and a cut file have messages of their own, which say more.
-    match parsed {
-        Err(Error::Version { path, found, expected }) => {
-            return Err(Error::Version { path: path.clone(), found: found.clone(), expected: expected.clone() });
-        }
-        Err(Error::Truncated { path, line, wanted }) => {
-            return Err(Error::Truncated { path: path.clone(), line: *line, wanted: wanted.clone() });
-        }
-        _ => {}
+    if let Err(reason @ (Error::Version { .. } | Error::Truncated { .. })) = parsed {
+        return Err(Error::Damaged { name: name.as_str(), reason: reason.to_string() });
     }
     let line = first_difference(bytes, &lock);
     Err(Error::Changed { name: name.as_str(), path, line, record: describe(bytes, line) })

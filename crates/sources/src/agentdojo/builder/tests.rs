@@ -57,7 +57,7 @@ fn what_differs_from_the_lock_is_not_installed() {
     fs::write(file(&data, CorpusName::Ground), "as before\n").unwrap();
     let error = builder.build(&[CorpusName::Ground], &mut |_| {}).unwrap_err();
     assert!(error.is_failed_check(), "{error}");
-    assert!(error.to_string().contains("ground in "), "{error}");
+    assert!(error.to_string().contains("agentdojo in "), "{error}");
     assert_eq!(fs::read(file(&data, CorpusName::Ground)).unwrap(), b"as before\n");
     assert_eq!(leftovers(&data), [".lock", "ground.jsonl"]);
 }
@@ -80,8 +80,8 @@ fn two_builds_at_once_are_refused() {
 fn what_a_killed_build_left_is_removed() {
     let temp = tempfile::tempdir().unwrap();
     let data = temp.path().join("data");
-    fs::create_dir_all(folder(&data).join(".work/out")).unwrap();
-    fs::write(folder(&data).join(".work/out/pairs.jsonl"), "half").unwrap();
+    fs::create_dir_all(folder(&data).join(".work-1/out")).unwrap();
+    fs::write(folder(&data).join(".work-1/out/pairs.jsonl"), "half").unwrap();
     let work = WorkFolder::new(&data).unwrap();
     assert_eq!(fs::read_dir(work.out()).unwrap().count(), 0);
 }

@@ -73,7 +73,9 @@ fn the_report_says_where_and_counts_the_rest() {
         "{text}"
     );
     assert!(
-        text.contains("  … and 30 more\nground (regenerated): same as the lock\ninbox (built): missing: inbox.jsonl\n"),
+        text.contains(
+            "  … and 30 more\nagentdojo (regenerated): same as the lock\ninbox (built): missing: inbox.jsonl\n"
+        ),
         "{text}"
     );
 }
@@ -87,5 +89,5 @@ fn a_lock_reads_as_it_is_written() {
         assert_eq!(name.as_str().parse::<CorpusName>().unwrap(), name);
     }
     let error = "nothing".parse::<CorpusName>().unwrap_err().to_string();
-    assert!(error.starts_with("no corpus is named \"nothing\": there are ground, pairs, "), "{error}");
+    assert!(error.starts_with("no corpus is named \"nothing\": there are agentdojo, pairs, "), "{error}");
 }
