@@ -1,6 +1,4 @@
-use statrs::distribution::{ContinuousCDF, StudentsT};
-
-use crate::interval::{normal_cdf, normal_quantile, wilson_at, wilson_of_share};
+use crate::interval::{normal_cdf, normal_quantile, student_quantile, wilson_at, wilson_of_share};
 use crate::quantile::of_sorted;
 use crate::replicates::{self, Evaluate};
 use crate::statistics::{Mean, RowWeights};
@@ -427,7 +425,7 @@ impl Bootstrap {
             squares += d * d;
             cubes += d * d * d;
         }
-        let acceleration = cubes / (6.0 * squares.powf(1.5));
+        let acceleration = cubes / (6.0 * squares * squares.sqrt());
         let level = |z: f64| normal_cdf(bias + (bias + z) / (1.0 - acceleration * (bias + z)));
         let z = normal_quantile(f64::midpoint(1.0, self.confidence));
         let (low, high) = (level(-z), level(z));
@@ -478,6 +476,10 @@ impl Bootstrap {
             .map(|i| {
                 let (first_sum, second_sum, cell_sum) = (n_first * a[i], n_second * b[i], n * e[i]);
                 let cell = if apart > 0.0 { ((cell_sum - first_sum - second_sum) / apart).max(0.0) } else { cell_sum };
+                // A bound of 0 must not hide a number that no replicate of an axis alone defines.
+                if !(first_sum + second_sum + cell_sum).is_finite() {
+                    return Spread { standard_error: f64::NAN, free: f64::NAN };
+                }
                 let parts = [
                     ((first_sum - cell / per_first).max(0.0) / n_first, first.degrees_of_freedom() as f64),
                     ((second_sum - cell / per_second).max(0.0) / n_second, second.degrees_of_freedom() as f64),
@@ -491,10 +493,10 @@ impl Bootstrap {
     }
 
     fn student(&self, column: &Column, spread: Spread, range: (f64, f64)) -> (Interval, IntervalKind) {
-        let Ok(student) = StudentsT::new(0.0, 1.0, spread.free) else {
+        let quantile = student_quantile(f64::midpoint(1.0, self.confidence), spread.free);
+        let Some(t) = quantile.filter(|_| spread.standard_error > 0.0) else {
             return self.percentile(column);
         };
-        let t = student.inverse_cdf(f64::midpoint(1.0, self.confidence));
         let p = column.value;
         let interval = if range == (0.0, 1.0) {
             let effective = p * (1.0 - p) / (spread.standard_error * spread.standard_error);

@@ -1,4 +1,4 @@
-use statrs::distribution::{ContinuousCDF, Normal};
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use statrs::function::beta::beta_reg;
 
 use crate::{MetricsError, check};
@@ -35,6 +35,22 @@ pub(crate) fn normal_quantile(p: f64) -> f64 {
 /// The standard normal distribution function at `z`, to the last digits also in the tails (statrs gives eleven digits).
 pub(crate) fn normal_cdf(z: f64) -> f64 {
     0.5 * libm::erfc(-z * std::f64::consts::FRAC_1_SQRT_2)
+}
+
+/// Student's t quantile of `p` at `free` degrees of freedom; `None` unless these are positive.
+pub(crate) fn student_quantile(p: f64, free: f64) -> Option<f64> {
+    if free > 1000.0 {
+        // Hill's expansion about the normal quantile, to 1e-9 here; statrs loses digits with many degrees and then never returns.
+        let z = normal_quantile(p);
+        let (z3, z5, z7) = (z.powi(3), z.powi(5), z.powi(7));
+        let terms = [
+            (z3 + z) / 4.0,
+            (5.0 * z5 + 16.0 * z3 + 3.0 * z) / 96.0,
+            (3.0 * z7 + 19.0 * z5 + 17.0 * z3 - 15.0 * z) / 384.0,
+        ];
+        return Some(z + terms[0] / free + terms[1] / (free * free) + terms[2] / (free * free * free));
+    }
+    StudentsT::new(0.0, 1.0, free).ok().map(|student| student.inverse_cdf(p))
 }
 
 /// Wilson's score interval for a proportion.
@@ -90,7 +106,7 @@ pub(crate) fn wilson_at(p: f64, n: f64, z: f64) -> Interval {
 /// Biometrika 26 (1934).
 ///
 /// # Errors
-/// More successes than trials, or a confidence outside (0, 1).
+/// More successes than trials, more than 10^6 trials (the beta function loses its digits beyond), or a confidence outside (0, 1).
 ///
 /// ```
 /// let i = wardline_metrics::clopper_pearson(0, 26, 0.95)?.expect("26 trials");
@@ -105,6 +121,9 @@ pub fn clopper_pearson(successes: u64, trials: u64, confidence: f64) -> Result<O
     check::confidence(confidence)?;
     if trials == 0 {
         return Ok(None);
+    }
+    if trials > 1_000_000 {
+        return Err(MetricsError::OutOfRange { what: "number of trials", value: trials as f64, range: "0..=1000000" });
     }
     let tail = (1.0 - confidence) / 2.0;
     let (x, n) = (successes as f64, trials as f64);
@@ -127,5 +146,23 @@ fn beta_quantile(a: f64, b: f64, p: f64) -> f64 {
         } else {
             high = middle;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::student_quantile;
+
+    #[test]
+    fn students_quantiles_at_any_degrees_of_freedom() {
+        // scipy.stats.t.ppf(0.975, …)
+        let known =
+            [(9.0, 2.262_157_162_798), (1000.0, 1.962_339_080_826), (1e4, 1.960_201_239_891), (1e6, 1.959_966_356_814)];
+        for (free, expected) in known {
+            let found = student_quantile(0.975, free).unwrap_or(f64::NAN);
+            assert!((found - expected).abs() < 1e-8, "{free}: {found}");
+        }
+        assert!(student_quantile(0.975, 1e15).is_some_and(|t| (t - 1.959_963_984_5).abs() < 1e-9));
+        assert_eq!((student_quantile(0.975, 0.0), student_quantile(0.975, f64::NAN)), (None, None));
     }
 }

@@ -1,5 +1,4 @@
 //! What happens at the edges: one class, no spread, ties at the cut, wrong input.
-#![expect(clippy::unwrap_used, reason = "a test fails on an error")]
 
 use wardline_metrics::{
     Bootstrap, BootstrapInterval, Confusion, Design, IntervalKind, Measure, MetricsError, QuantileSketch, Ranked,
