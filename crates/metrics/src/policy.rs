@@ -135,8 +135,9 @@ impl TwoTierRows<'_> {
 /// The pair of thresholds that maximises recall over all positives, among pairs whose false-positive rate over all negatives is at
 /// or below a bound.
 ///
-/// Each tier has candidates of its own (see [`score_grid`]); the published figures come from candidates taken from the tier's own
-/// scores. Of pairs with the same recall the one with the lowest first threshold is taken, then the one with the lowest second.
+/// Each tier has candidates of its own (see [`score_grid`]). The published figures fit grids of each tier's own scores, and no single
+/// grid with one rule for ties (a tier's threshold that the single sweep also had was passed over). Of pairs with the same recall
+/// the one with the lowest first threshold is taken, then the one with the lowest second.
 /// `None` when no pair is within the bound or a class has no rows.
 ///
 /// # Errors
