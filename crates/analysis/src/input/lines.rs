@@ -11,7 +11,7 @@ const MAX_LINE: u64 = 64 << 20;
 
 /// Streams the lines of a file and takes the file's digest on the way.
 pub(crate) struct Lines {
-    input: BufReader<File>,
+    input: Box<dyn BufRead + Send>,
     path: PathBuf,
     line: u64,
     buffer: Vec<u8>,
@@ -24,13 +24,13 @@ impl Lines {
         if file.metadata().is_ok_and(|m| m.is_dir()) {
             return Err(AnalysisError::input(path, "is a folder"));
         }
-        Ok(Self {
-            input: BufReader::with_capacity(1 << 17, file),
-            path: path.to_owned(),
-            line: 0,
-            buffer: Vec::new(),
-            digest: with_digest.then(Sha256::new),
-        })
+        Ok(Self::new(Box::new(BufReader::with_capacity(1 << 17, file)), path, with_digest))
+    }
+
+    /// Lines of any reader; `path` stands for it in messages.
+    pub(crate) fn new(input: Box<dyn BufRead + Send>, path: &Path, with_digest: bool) -> Self {
+        let digest = with_digest.then(Sha256::new);
+        Self { input, path: path.to_owned(), line: 0, buffer: Vec::new(), digest }
     }
 
     /// Goes to the next line; `false` at the end.
@@ -38,7 +38,7 @@ impl Lines {
         self.buffer.clear();
         let read = self
             .input
-            .by_ref()
+            .as_mut()
             .take(MAX_LINE)
             .read_until(b'\n', &mut self.buffer)
             .map_err(AnalysisError::io(&self.path))?;

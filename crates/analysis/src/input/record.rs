@@ -182,7 +182,18 @@ impl Manifest {
     /// # Errors
     /// The file cannot be read, a line is wrong, two records have one id, or there is none.
     pub fn read(path: &Path) -> Result<Self, AnalysisError> {
-        let mut reader = Records::open(path, true)?;
+        Self::collect(Records::open(path, true)?, path)
+    }
+
+    /// Reads a manifest from memory; `name` stands for it in messages.
+    ///
+    /// # Errors
+    /// As [`Manifest::read`].
+    pub fn parse(text: Vec<u8>, name: &Path) -> Result<Self, AnalysisError> {
+        Self::collect(Records(Lines::new(Box::new(std::io::Cursor::new(text)), name, true)), name)
+    }
+
+    fn collect(mut reader: Records, path: &Path) -> Result<Self, AnalysisError> {
         let mut records = Vec::new();
         let mut ids = std::collections::HashSet::new();
         while let Some(record) = reader.next()? {

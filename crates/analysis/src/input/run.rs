@@ -76,6 +76,30 @@ impl Column {
         }
     }
 
+    /// Scores that come from no file: a reading for prompt injection, phishing and either, for each record in the manifest's order.
+    #[must_use]
+    pub fn new(detector: impl Into<String>, readings: impl IntoIterator<Item = [Reading; 3]>) -> Self {
+        let mut column = Self {
+            detector: detector.into(),
+            sha256: String::new(),
+            identity: BTreeMap::new(),
+            layout: Layout::TaskScores,
+            judge: false,
+            pi: Vec::new(),
+            phishing: Vec::new(),
+            any: Vec::new(),
+            latencies: Vec::new(),
+            usage: [0; 3],
+            retried: 0,
+        };
+        for [pi, phishing, any] in readings {
+            column.pi.push(pi);
+            column.phishing.push(phishing);
+            column.any.push(any);
+        }
+        column
+    }
+
     /// Whether a judge covers the record: it has a score for both tasks.
     pub(crate) fn covers(&self, row: usize) -> bool {
         self.pi[row].is_ok() && self.phishing[row].is_ok()
@@ -102,6 +126,25 @@ pub struct Run {
 }
 
 impl Run {
+    /// A run that comes from no folder.
+    ///
+    /// # Errors
+    /// A column without a reading for each record, or two of one name.
+    pub fn new(manifest: Manifest, mut columns: Vec<Column>) -> Result<Self, AnalysisError> {
+        columns.sort_by(|a, b| a.detector.cmp(&b.detector));
+        let records = manifest.records.len();
+        for column in &columns {
+            if [&column.pi, &column.phishing, &column.any].iter().any(|readings| readings.len() != records) {
+                let message = format!("detector {:?} has not one reading for each of {records} records", column.detector);
+                return Err(AnalysisError::Request(message));
+            }
+        }
+        if let Some(pair) = columns.windows(2).find(|pair| pair[0].detector == pair[1].detector) {
+            return Err(AnalysisError::Request(format!("two columns are of detector {:?}", pair[0].detector)));
+        }
+        Ok(Self { manifest, columns, absent: Vec::new() })
+    }
+
     /// Reads a run folder.
     ///
     /// # Errors
