@@ -192,7 +192,7 @@ impl RuleSet {
             for tag in others {
                 end = end.max(all.iter().filter(|f| has(f, tag)).find(reach)?.end);
             }
-            Some((anchor.start, end.min(anchor.start + 80).max(anchor.end)))
+            Some((anchor.start, end))
         })
     }
 }
