@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use wardline_classifier::Scope;
 
 use crate::corpora::CorporaArgs;
 
@@ -68,6 +69,24 @@ pub(crate) struct ScoreArgs {
     #[arg(long, value_name = "DEFENSE")]
     pub(crate) versus: Option<String>,
 
+    /// Score tables of classifiers, separated by commas; each gives a defense for each scope. A table is named classifier, or by its
+    /// model's publisher beside others; NAME=TABLE names it otherwise. --defense may name one too, as in all:flow-guard,classifier-both@0.5
+    #[arg(long, value_name = "TABLES", value_delimiter = ',')]
+    pub(crate) scores: Vec<String>,
+
+    /// Score at and above which a classifier denies, from 0 to 1
+    #[arg(long, default_value_t = 0.5, value_name = "SCORE", value_parser = threshold)]
+    pub(crate) threshold: f64,
+
+    /// Texts that a classifier reads, repeatable: context (outputs read before the call), args (the call's arguments) or both
+    /// [default: each of the three]
+    #[arg(long = "scope", value_name = "SCOPE")]
+    pub(crate) scopes: Vec<Scope>,
+
+    /// Tables of the same models on the corpus without its transform: prints how far the transform lowers the scores
+    #[arg(long, value_name = "TABLES", value_delimiter = ',')]
+    pub(crate) baseline_scores: Vec<String>,
+
     /// Only this suite of the corpus
     #[arg(long, value_name = "NAME")]
     pub(crate) suite: Option<String>,
@@ -97,6 +116,13 @@ fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(s) if s > 0.0 && s <= 86_400.0 => Ok(s),
         _ => Err("give a number of seconds above 0 and up to 86400".to_owned()),
+    }
+}
+
+fn threshold(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(t) if (0.0..=1.0).contains(&t) => Ok(t),
+        _ => Err("give a score from 0 to 1".to_owned()),
     }
 }
 

@@ -6,9 +6,10 @@ use wardline_cli::Failure;
 use wardline_defense::{AllowAll, Combined, Defense, DenyAll, DenyEgress, ExecDefense, FlowGuard, KeywordFilter, Rule};
 
 use crate::args::ScoreArgs;
+use crate::classifiers::Classifiers;
 
-/// The defenses of the command line, or the reference set.
-pub(crate) fn chosen(args: &ScoreArgs) -> Result<Vec<Box<dyn Defense>>, Failure> {
+/// The defenses of the command line, or the reference set; then those of the score tables.
+pub(crate) fn chosen(args: &ScoreArgs, classifiers: &Classifiers) -> Result<Vec<Box<dyn Defense>>, Failure> {
     let reference = ["deny-all", "deny-egress", "flow-guard", "keyword-filter", "allow-all"];
     let mut specs: Vec<&str> = args.defenses.iter().map(String::as_str).collect();
     if specs.is_empty() {
@@ -26,10 +27,16 @@ pub(crate) fn chosen(args: &ScoreArgs) -> Result<Vec<Box<dyn Defense>>, Failure>
             return Err(Failure::usage(format!("defense {spec} is given twice")));
         }
     }
-    specs.into_iter().map(|s| defense(s, args)).collect()
+    let mut all = specs.into_iter().map(|s| defense(s, args, classifiers)).collect::<Result<Vec<_>, _>>()?;
+    for classifier in classifiers.defenses()? {
+        if all.iter().all(|d| d.name() != classifier.name()) {
+            all.push(classifier);
+        }
+    }
+    Ok(all)
 }
 
-fn defense(spec: &str, args: &ScoreArgs) -> Result<Box<dyn Defense>, Failure> {
+fn defense(spec: &str, args: &ScoreArgs, classifiers: &Classifiers) -> Result<Box<dyn Defense>, Failure> {
     Ok(match spec {
         "allow-all" => Box::new(AllowAll),
         "deny-all" => Box::new(DenyAll),
@@ -38,10 +45,13 @@ fn defense(spec: &str, args: &ScoreArgs) -> Result<Box<dyn Defense>, Failure> {
         "flow-guard" if args.allowed_destinations.is_empty() => Box::new(FlowGuard::new()),
         "flow-guard" => Box::new(FlowGuard::with_allowed_destinations(args.allowed_destinations.iter().cloned())),
         _ => match spec.split_once(':') {
-            Some(("any", members)) => Box::new(combined(Rule::Any, members, args)?),
-            Some(("all", members)) => Box::new(combined(Rule::All, members, args)?),
+            Some(("any", members)) => Box::new(combined(Rule::Any, members, args, classifiers)?),
+            Some(("all", members)) => Box::new(combined(Rule::All, members, args, classifiers)?),
             Some(("exec", command)) => Box::new(exec(spec, command, args)?),
             _ => {
+                if let Some(classifier) = classifiers.named(spec) {
+                    return classifier;
+                }
                 return Err(Failure::usage(format!(
                     "unknown defense {spec}; there are allow-all, deny-all, keyword-filter, deny-egress, flow-guard, \
                      any:A,B, all:A,B and exec:COMMAND"
@@ -51,8 +61,8 @@ fn defense(spec: &str, args: &ScoreArgs) -> Result<Box<dyn Defense>, Failure> {
     })
 }
 
-fn combined(rule: Rule, members: &str, args: &ScoreArgs) -> Result<Combined, Failure> {
-    let members = members.split(',').map(|m| defense(m.trim(), args)).collect::<Result<Vec<_>, _>>()?;
+fn combined(rule: Rule, members: &str, args: &ScoreArgs, classifiers: &Classifiers) -> Result<Combined, Failure> {
+    let members = members.split(',').map(|m| defense(m.trim(), args, classifiers)).collect::<Result<Vec<_>, _>>()?;
     Ok(Combined::new(rule, members)?)
 }
 

@@ -1,6 +1,7 @@
 //! `deveval`: does a defense that rules on an agent's tool calls stop injected calls, and how much work does it let through?
 
 mod args;
+mod classifiers;
 mod corpora;
 mod defenses;
 mod output;

@@ -1,8 +1,9 @@
 //! Scoring defenses on a corpus: what `deveval` does without a subcommand.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use wardline_classifier::CorpusTexts;
 use wardline_cli::{Exit, Failure, Stdout};
 use wardline_defense::{
     Comparison, DefenseResult, EvaluateError, FlowGuard, Kind, OnError, Outcome, Scenario, Source, SweepOptions,
@@ -10,6 +11,7 @@ use wardline_defense::{
 };
 
 use crate::args::{OnErrorArg, ScoreArgs};
+use crate::classifiers::{self, Classifiers};
 use crate::output::{self, Ground, Reach, Report};
 use crate::{corpora, defenses};
 
@@ -17,13 +19,21 @@ pub(crate) fn run(args: &ScoreArgs, out: &mut Stdout) -> Result<Exit, Failure> {
     if args.sweep && args.corpus != corpora::GROUND {
         return Err(Failure::usage("--sweep goes with --corpus agentdojo".to_owned()));
     }
-    let chosen = defenses::chosen(args)?;
+    if !args.baseline_scores.is_empty() {
+        classifiers::drops(args, out)?;
+        return Ok(Exit::Ok);
+    }
+    let classifiers = Classifiers::read(args)?;
+    let chosen = defenses::chosen(args, &classifiers)?;
     let corpus = corpora::load(&args.corpus, args.data_dir.as_deref())?;
     let scenarios = in_suite(corpus.scenarios(), args.suite.as_deref(), &args.corpus)?;
     if args.corpus == corpora::EGRESS_REACH {
         output::reach(&Reach::new(egress_reach(&scenarios)), args.format, out)?;
         return Ok(Exit::Ok);
     }
+
+    let texts = if classifiers.is_empty() { CorpusTexts::default() } else { CorpusTexts::of(&scenarios) };
+    classifiers.require(&texts)?;
 
     let on_error = match args.on_error {
         OnErrorArg::Fail => OnError::Fail,
@@ -40,7 +50,8 @@ pub(crate) fn run(args: &ScoreArgs, out: &mut Stdout) -> Result<Exit, Failure> {
     bar.finish_and_clear();
     let comparison = Comparison { evaluations };
 
-    let of_pairs = matches!(args.corpus.as_str(), "pairs") || args.corpus.starts_with("attacks");
+    let of_attacks = args.corpus.starts_with("attacks");
+    let of_pairs = of_attacks || args.corpus == "pairs";
     let attacks: BTreeSet<&String> = scenarios.iter().filter_map(|s| s.attack.as_ref()).collect();
     let by_attack = |attack: &String| exposure(&scenarios, |s| s.attack.as_ref().is_none_or(|a| a == attack));
     let versus = match &args.versus {
@@ -57,10 +68,12 @@ pub(crate) fn run(args: &ScoreArgs, out: &mut Stdout) -> Result<Exit, Failure> {
         suite: args.suite.clone(),
         results: comparison.overall(&scenarios),
         by_suite: comparison.by_suite(&scenarios),
-        by_attack: Some(comparison.by_attack(&scenarios)).filter(|_| args.corpus.starts_with("attacks")),
+        by_attack: Some(comparison.by_attack(&scenarios)).filter(|_| of_attacks),
         versus,
         exposure: of_pairs.then(|| exposure(&scenarios, |_| true)),
         exposure_by_attack: of_pairs.then(|| attacks.iter().map(|a| ((*a).clone(), by_attack(a))).collect()),
+        classifiers: classifiers.reports(&scenarios, &texts)?,
+        classifiers_by_attack: if of_attacks { classifiers.by_attack(&scenarios)? } else { BTreeMap::new() },
         ground: if args.corpus == corpora::GROUND { Some(ground(&scenarios, args.sweep)?) } else { None },
     };
     output::report(&report, args.format, out)?;

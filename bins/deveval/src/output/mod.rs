@@ -6,10 +6,12 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use serde::Serialize;
+use wardline_classifier::ClassifierReport;
 use wardline_cli::{Failure, Stdout};
 use wardline_defense::{DefenseResult, EgressReach, Exposure, LabelCounts, LabelSweep, PairedResult};
 
 use crate::args::Format;
+use crate::classifiers::DropReport;
 
 /// Version of the JSON output.
 pub(crate) const SCHEMA: &str = "wardline-deveval/1";
@@ -32,6 +34,10 @@ pub(crate) struct Report {
     pub(crate) exposure: Option<Exposure>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) exposure_by_attack: Option<BTreeMap<String, Exposure>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) classifiers: Vec<ClassifierReport>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) classifiers_by_attack: BTreeMap<String, Vec<ClassifierReport>>,
     #[serde(flatten)]
     pub(crate) ground: Option<Ground>,
 }
@@ -85,6 +91,17 @@ pub(crate) fn reach(reach: &Reach, format: Format, out: &mut Stdout) -> Result<(
     let table = tables::reach(&reach.tasks);
     match format {
         Format::Json => json(reach, out)?,
+        Format::Csv => write!(out, "{}", table.to_csv())?,
+        Format::Text => write!(out, "{}", table.to_text())?,
+        Format::Markdown => write!(out, "{}", table.to_markdown())?,
+    }
+    Ok(())
+}
+
+pub(crate) fn drops(report: &DropReport, format: Format, out: &mut Stdout) -> Result<(), Failure> {
+    let table = tables::drops(report);
+    match format {
+        Format::Json => json(report, out)?,
         Format::Csv => write!(out, "{}", table.to_csv())?,
         Format::Text => write!(out, "{}", table.to_text())?,
         Format::Markdown => write!(out, "{}", table.to_markdown())?,

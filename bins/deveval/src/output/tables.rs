@@ -1,12 +1,15 @@
 //! The same results as tables.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use wardline_classifier::ClassifierReport;
 use wardline_cli::Stdout;
 use wardline_defense::{CrossedInterval, DefenseResult, EgressReach, LabelSweep, PairedRate, PairedResult, Rate};
 use wardline_report::{Column, Table};
 
 use super::Report;
+use crate::classifiers::DropReport;
 
 /// Every table with its heading, and a note where a figure needs one.
 pub(crate) fn sections(
@@ -32,6 +35,24 @@ pub(crate) fn sections(
     if report.by_suite.len() > 1 {
         writeln!(out, "\n{heading}by suite: blocked, attributable and kept\n")?;
         write!(out, "{}", draw(&suites(report)))?;
+    }
+    for classifier in &report.classifiers {
+        writeln!(out, "\n{heading}classifier {}: {}\n", classifier.label, classifier.model)?;
+        let c = classifier;
+        writeln!(
+            out,
+            "At {} it flags {} of {} outputs read in benign tasks and {} of {} that carry an injection.\n",
+            c.threshold,
+            c.benign_outputs_flagged,
+            c.benign_outputs_read,
+            c.injected_outputs_detected,
+            c.carrying_outputs_read
+        )?;
+        write!(out, "{}", draw(&results(&c.threshold_sweep)))?;
+    }
+    if !report.classifiers_by_attack.is_empty() {
+        writeln!(out, "\n{heading}outputs that carry an injection, detected\n")?;
+        write!(out, "{}", draw(&detected(&report.classifiers_by_attack)))?;
     }
     if let Some(ground) = &report.ground {
         let (labels, corrected) = (&ground.labels, &ground.flow_guard_corrected);
@@ -77,6 +98,40 @@ pub(crate) fn sections(
         )?;
     }
     Ok(())
+}
+
+fn detected(by_attack: &BTreeMap<String, Vec<ClassifierReport>>) -> Table {
+    let labels = by_attack.values().next().into_iter().flatten().map(|c| Column::number(c.label.as_str()));
+    let mut table = Table::new([Column::text("attack")].into_iter().chain(labels));
+    for (attack, reports) in by_attack {
+        let cells = reports.iter().map(|c| format!("{} of {}", c.injected_outputs_detected, c.carrying_outputs_read));
+        table.row([attack.clone()].into_iter().chain(cells));
+    }
+    table
+}
+
+/// Drops of scores under a transform.
+pub(crate) fn drops(report: &DropReport) -> Table {
+    let mut table = Table::new([Column::text("transform"), Column::text("model")].into_iter().chain(
+        ["n", "mean drop", "min", "5 %", "25 %", "median", "75 %", "95 %", "max", "evaded"].map(Column::number),
+    ));
+    for m in &report.models {
+        let q = m.quantiles.as_ref();
+        let numbers = [
+            m.mean,
+            m.min,
+            q.map(|q| q.q05),
+            q.map(|q| q.q25),
+            q.map(|q| q.q50),
+            q.map(|q| q.q75),
+            q.map(|q| q.q95),
+            m.max,
+        ];
+        let cells = numbers.map(|x| x.map_or_else(|| "undefined".to_owned(), |x| format!("{x:.3}")));
+        let words = [report.transform.clone(), m.model.clone(), m.n.to_string()];
+        table.row(words.into_iter().chain(cells).chain([m.evaded.to_string()]));
+    }
+    table
 }
 
 fn extent(rows: &[DefenseResult]) -> String {
