@@ -6,6 +6,8 @@ mod arch;
 mod backend;
 mod defense;
 mod error;
+#[cfg(any(feature = "hub", feature = "packages"))]
+mod fetch;
 mod file;
 #[cfg(feature = "inference")]
 mod model;
@@ -22,6 +24,10 @@ mod windows;
 pub use backend::{Backend, TokenBatch};
 pub use defense::{ClassifierDefense, Scope, labels};
 pub use error::ClassifierError;
+#[cfg(feature = "packages")]
+pub use fetch::{Clients, RUNTIME, fetch_packages, fetch_runtime};
+#[cfg(feature = "hub")]
+pub use fetch::{HubOptions, fetch_hub};
 #[cfg(feature = "inference")]
 pub use model::{Classifier, Engine, LoadOptions, Progress};
 pub use registry::{ModelEntry, Package, Packages, Registry};
