@@ -6,6 +6,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use wardline_classifier::Scope;
 
 use crate::corpora::CorporaArgs;
+use crate::models::ModelsArgs;
+use crate::scoring::ScoringArgs;
+use crate::texts::TextsArgs;
 
 /// Does a defense that rules on an agent's tool calls stop injected calls, and how much legitimate work does it let through?
 ///
@@ -43,6 +46,12 @@ Exit codes: 0 ok, 1 a check failed, 2 usage or input, 3 a defense could not rule
 pub(crate) enum Command {
     /// List, build or check the corpora
     Corpora(CorporaArgs),
+    /// List the classifiers that are known by name, or fetch one
+    Models(ModelsArgs),
+    /// Score a corpus's texts with a classifier, into a table for --scores
+    Score(ScoringArgs),
+    /// List the texts of a corpus that a score table must hold, one SHA-256 a line
+    Texts(TextsArgs),
     /// Print a completion script for a shell
     Completions {
         /// The shell to complete for

