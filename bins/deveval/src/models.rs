@@ -33,6 +33,15 @@ enum ModelsCommand {
         #[command(flatten)]
         folder: Folder,
     },
+    /// Write a fetched model as an ONNX graph, for a runtime of one's own
+    Export {
+        /// The model's key, as in models list
+        model: String,
+        /// File to write
+        out: PathBuf,
+        #[command(flatten)]
+        folder: Folder,
+    },
     /// Fetch ONNX Runtime's shared library from PyPI into the data folder
     Runtime {
         #[command(flatten)]
@@ -75,6 +84,9 @@ pub(crate) fn run(args: &ModelsArgs, out: &mut Stdout) -> Result<Exit, Failure> 
         ModelsCommand::Fetch { model, clients, hub, folder } => {
             fetch::model(model, clients, hub, &data_dir(folder.data_dir.as_deref())?.path, out)
         }
+        ModelsCommand::Export { model, out: path, folder: f } => {
+            fetch::export(&folder(&data_dir(f.data_dir.as_deref())?.path, model), path)
+        }
         ModelsCommand::Runtime { clients, folder } => {
             fetch::runtime(clients, &data_dir(folder.data_dir.as_deref())?.path, out)
         }
@@ -111,6 +123,10 @@ mod fetch {
         Err(crate::scoring::without_inference())
     }
 
+    pub(super) fn export(_: &Path, _: &Path) -> Result<Exit, Failure> {
+        Err(crate::scoring::without_inference())
+    }
+
     pub(super) fn runtime(_: &ClientArgs, _: &Path, _: &mut Stdout) -> Result<Exit, Failure> {
         Err(crate::scoring::without_inference())
     }
@@ -121,7 +137,7 @@ mod fetch {
     use std::env;
     use std::fs;
 
-    use wardline_classifier::{Clients, HubOptions, RUNTIME, fetch_hub, fetch_packages, fetch_runtime};
+    use wardline_classifier::{Clients, HubOptions, RUNTIME, export_onnx, fetch_hub, fetch_packages, fetch_runtime};
 
     use super::{ClientArgs, Exit, Failure, HubArgs, Path, PathBuf, Registry, Stdout, Write};
 
@@ -165,6 +181,11 @@ mod fetch {
         out.flush()?;
         let library = fetch_runtime(&crate::scoring::runtime_folder(data), &self::clients(clients)?)?;
         writeln!(out, "{}", library.display())?;
+        Ok(Exit::Ok)
+    }
+
+    pub(super) fn export(model: &Path, to: &Path) -> Result<Exit, Failure> {
+        export_onnx(model, to)?;
         Ok(Exit::Ok)
     }
 

@@ -31,6 +31,10 @@ pub(crate) struct ScoringArgs {
     #[arg(long, value_name = "N", requires = "check")]
     sample: Option<usize>,
 
+    /// Write nothing; print how long it took, how much was run and how much memory it needed, as one JSON object
+    #[arg(long, conflicts_with_all = ["out", "check"])]
+    timing: bool,
+
     /// What runs the model
     #[arg(long, value_enum, default_value_t = EngineArg::Candle)]
     engine: EngineArg,
@@ -125,6 +129,9 @@ mod with_models {
         if let Some(table) = &args.check {
             return check(&mut model, table, &texts, args.sample, out);
         }
+        if args.timing {
+            return timing(&mut model, &texts, out);
+        }
         let path = args.out.clone().unwrap_or_else(|| {
             let name = args.model.clone().unwrap_or_else(|| "model".to_owned());
             data.join("scores").join(&args.corpus).join(format!("{name}{}.json", model.chunking().suffix()))
@@ -211,6 +218,40 @@ mod with_models {
                 })
             }
         }
+    }
+
+    fn timing(model: &mut Classifier, texts: &CorpusTexts, out: &mut Stdout) -> Result<Exit, Failure> {
+        #[expect(clippy::disallowed_methods, reason = "the time is what is asked for")]
+        let start = std::time::Instant::now();
+        let before = processor_seconds();
+        let progress = model.complete(&mut model.table(), texts, &mut |_| {}, &mut |_| Ok(()))?;
+        let report = serde_json::json!({
+            "engine": model.backend().name(),
+            "texts": progress.texts,
+            "windows": progress.windows,
+            "windows_run": progress.windows_run,
+            "tokens_run": progress.tokens_run,
+            "seconds": start.elapsed().as_secs_f64(),
+            "processor_seconds": processor_seconds().zip(before).map(|(after, before)| after - before),
+            "peak_bytes": peak_bytes(),
+        });
+        writeln!(out, "{report}")?;
+        Ok(Exit::Ok)
+    }
+
+    /// Processor time of this process so far, where the system tells: `utime` and `stime` of `/proc`, in hundredths.
+    fn processor_seconds() -> Option<f64> {
+        let stat = fs::read_to_string("/proc/self/stat").ok()?;
+        let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
+        let (user, system): (f64, f64) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+        Some((user + system) / 100.0)
+    }
+
+    /// The most memory this process held, where the system tells.
+    fn peak_bytes() -> Option<u64> {
+        let status = fs::read_to_string("/proc/self/status").ok()?;
+        let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"))?;
+        Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? * 1024)
     }
 
     fn check(

@@ -28,6 +28,8 @@ pub use error::ClassifierError;
 pub use fetch::{Clients, RUNTIME, fetch_packages, fetch_runtime};
 #[cfg(feature = "hub")]
 pub use fetch::{HubOptions, fetch_hub};
+#[cfg(feature = "ort")]
+pub use model::export_onnx;
 #[cfg(feature = "inference")]
 pub use model::{Classifier, Engine, LoadOptions, Progress};
 pub use registry::{ModelEntry, Package, Packages, Registry};

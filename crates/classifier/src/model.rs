@@ -393,6 +393,29 @@ impl Classifier {
     }
 }
 
+/// Writes a model as an ONNX graph, for a runtime of one's own.
+///
+/// Inputs: `ids` `[sequences, tokens]`, `kept` `[sequences, tokens, 1]` with 1 at tokens and 0 at padding, and the tables of positions
+/// that the architecture needs. Output: `logits` `[sequences, labels]`.
+///
+/// # Errors
+/// As [`Classifier::load`], and a file that cannot be written.
+#[cfg(feature = "ort")]
+pub fn export_onnx(folder: &Path, to: &Path) -> Result<(), ClassifierError> {
+    let refused = |message: String| ClassifierError::Model { model: folder.display().to_string(), message };
+    let file = |name: &str| read(&folder.join(name));
+    let config = Config::parse(&file("config.json")?).map_err(refused)?;
+    let mut weights = Weights::parse(&file("model.safetensors")?).map_err(refused)?;
+    let head = if folder.join("head.json").is_file() {
+        Some(weights.add_head(&file("head.json")?).map_err(refused)?)
+    } else {
+        None
+    };
+    let architecture = Architecture::new(&config, head).map_err(refused)?;
+    let graph = crate::backend::onnx::graph(&architecture, weights).map_err(refused)?;
+    crate::file::write_beside(to, &graph)
+}
+
 /// Softmax of a row at one label; of a single logit, its sigmoid.
 fn probability(logits: &[f32], positive: usize) -> f32 {
     if let [one] = logits {

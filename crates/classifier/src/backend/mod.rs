@@ -1,7 +1,7 @@
 #[cfg(feature = "candle")]
 pub(crate) mod candle;
 #[cfg(feature = "ort")]
-mod onnx;
+pub(crate) mod onnx;
 #[cfg(feature = "ort")]
 pub(crate) mod ort;
 
