@@ -10,6 +10,7 @@ use wardline_cli::{Exit, Failure, Stdout, data_dir, progress_bar};
 use wardline_sources::Error;
 use wardline_sources::agentdojo::{Builder, CorpusName, Lock, Progress, check};
 
+use crate::models;
 use crate::shell::root;
 
 /// Build, check and lock the corpora that are made from AgentDojo
@@ -30,9 +31,18 @@ enum Command {
         /// Compare what is built only; needs no Python
         #[arg(long)]
         built_only: bool,
+        /// Instead compare the committed score tables with what the model gives: forty texts of each, or all
+        #[arg(long, value_name = "HOW")]
+        scores: Option<Scores>,
     },
     /// Regenerate corpora, and write their lock files anew
     Lock(Options),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Scores {
+    Sampled,
+    Full,
 }
 
 #[derive(clap::Args)]
@@ -84,7 +94,10 @@ impl Options {
 pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
     match &args.command {
         Command::Build(options) => build(options, out),
-        Command::Check { options, built_only } => check_corpora(options, *built_only, out),
+        Command::Check { options, scores: Some(how), .. } => {
+            models::check(&options.data_dir()?, *how == Scores::Full, out)
+        }
+        Command::Check { options, built_only, .. } => check_corpora(options, *built_only, out),
         Command::Lock(options) => lock(options, out),
     }
 }

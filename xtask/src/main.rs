@@ -7,6 +7,7 @@ mod docs;
 mod features;
 mod figures;
 mod fixtures;
+mod models;
 mod python;
 mod reproduce;
 mod shell;

@@ -8,6 +8,7 @@ use serde_json::Value;
 use wardline_cli::{Exit, Failure, Stdout, data_dir};
 
 use crate::figures::{self, Run};
+use crate::models;
 use crate::shell::{cargo, root, step};
 
 /// Build everything and compare every published figure with ours
@@ -19,12 +20,19 @@ pub(crate) struct Args {
     /// Python for the exporter, 3.10 or later [default: the newest found]
     #[arg(long, value_name = "PROGRAM")]
     python: Option<PathBuf>,
+    /// Leave out the classifier: builds faster, and fetches and scores no model
+    #[arg(long)]
+    without_models: bool,
 }
 
 pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
     let data = data_dir(args.data_dir.as_deref())?.path;
-    step(out, "build deveval", &mut cargo(&["build", "--release", "--locked", "--package", "deveval"]))?;
-    let deveval = root().join("target/release/deveval");
+    let deveval = if args.without_models {
+        step(out, "build deveval", &mut cargo(&["build", "--release", "--locked", "--package", "deveval"]))?;
+        root().join("target/release/deveval")
+    } else {
+        models::build(out)?
+    };
 
     let mut build = Command::new(&deveval);
     build.args(["corpora", "build", "--data-dir"]).arg(&data);
@@ -38,6 +46,9 @@ pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
         Command::new(&deveval).args(["corpora", "check", "--data-dir"]).arg(&data),
     )?;
 
+    if !args.without_models {
+        models::score_and_show(&deveval, &data, out)?;
+    }
     compare_figures(&deveval, &data, out)?;
     Ok(Exit::Ok)
 }

@@ -1,6 +1,7 @@
 //! `cargo xtask bench NAME`: ratios and bounds, measured in release builds, side by side in one run. One file a subject.
 
 mod agent;
+mod classifier;
 mod metrics;
 
 use clap::Subcommand;
@@ -16,12 +17,14 @@ pub(crate) struct Args {
 #[derive(Subcommand)]
 enum Subject {
     Agent(agent::Args),
+    Classifier(classifier::Args),
     Metrics(metrics::Args),
 }
 
 pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
     match &args.subject {
         Subject::Agent(args) => agent::run(args, out),
+        Subject::Classifier(args) => classifier::run(args, out),
         Subject::Metrics(args) => metrics::run(args, out),
     }
 }
