@@ -28,7 +28,11 @@ pub(crate) fn environment(name: &str, requirements: &str) -> Result<PathBuf, Fai
         let mut make = Command::new("uv");
         step(make.args(["venv", "--quiet", "--python", interpreter]).arg(&folder))?;
         let mut install = Command::new("uv");
-        install.args(["pip", "install", "--quiet", "--require-hashes", "--no-deps", "--python"]).arg(&python).arg("-r").arg(&lock);
+        install
+            .args(["pip", "install", "--quiet", "--require-hashes", "--no-deps", "--python"])
+            .arg(&python)
+            .arg("-r")
+            .arg(&lock);
         step(&mut install)?;
     } else {
         if !succeeds(Command::new(interpreter).args(["-c", "import venv, ensurepip"])) {

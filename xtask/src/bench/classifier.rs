@@ -126,5 +126,9 @@ fn measures(command: &mut Command) -> Result<Measures, Failure> {
 
 fn stdout(command: &mut Command) -> Result<Vec<u8>, Failure> {
     let output = command.stderr(Stdio::inherit()).output()?;
-    if output.status.success() { Ok(output.stdout) } else { Err(Failure::new(Exit::Failed, format!("{command:?}: {}", output.status))) }
+    if output.status.success() {
+        Ok(output.stdout)
+    } else {
+        Err(Failure::new(Exit::Failed, format!("{command:?}: {}", output.status)))
+    }
 }
