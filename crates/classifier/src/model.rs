@@ -97,8 +97,12 @@ impl Classifier {
     /// A file that is missing or not the pinned one; weights that are stored as a pickle only; a config that no engine here
     /// can run; a label that the model does not have; windows longer than the model's positions.
     pub fn load(folder: &Path, entry: Option<&ModelEntry>, options: &LoadOptions) -> Result<Self, ClassifierError> {
-        let name = entry.map_or_else(|| folder.display().to_string(), |e| e.model.clone());
-        let refused = |message: String| ClassifierError::Model { model: name.clone(), message };
+        let shown = entry.map_or_else(|| folder.display().to_string(), |e| e.model.clone());
+        let name = entry.map_or_else(
+            || folder.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            |e| e.model.clone(),
+        );
+        let refused = |message: String| ClassifierError::Model { model: shown.clone(), message };
         if options.threads == 0 || options.batch_tokens == 0 {
             return Err(refused("threads and tokens of a batch must be at least 1".to_owned()));
         }
@@ -147,7 +151,7 @@ impl Classifier {
         };
         let wanted = wanted.unwrap_or("INJECTION");
         let positive = labels.iter().position(|l| l == wanted).ok_or_else(|| ClassifierError::Label {
-            model: name.clone(),
+            model: shown.clone(),
             label: wanted.to_owned(),
             known: labels.join(", "),
         })?;
@@ -155,7 +159,7 @@ impl Classifier {
             return Err(refused("a model with one label gives no probability".to_owned()));
         }
         let pad = config.int_or("pad_token_id", 0).map_err(refused)?;
-        let backend = backend(&name, architecture, weights, options)?;
+        let backend = backend(&shown, architecture, weights, options)?;
         Ok(Self {
             revision: entry.map_or_else(String::new, |e| e.revision.clone()),
             requested_revision: String::new(),
