@@ -42,7 +42,7 @@ fn changed_records_are_named_with_their_first_byte() {
 fn records_left_out_put_in_and_moved() {
     let cut = GOOD.replace("{\"id\":\"a\",\"calls\":[{\"output\":0}]}\n", "");
     assert_eq!(short(&cut, true), [(4, "a".to_owned(), "missing")]);
-    assert_eq!(short(&cut, false), [(4, "record".to_owned(), "missing")]);
+    assert_eq!(short(&cut, false), [(4, "a record after text 1".to_owned(), "missing")]);
     let more = GOOD.replace("{\"id\":\"b\"", "{\"id\":\"x\"}\n{\"id\":\"b\"");
     assert_eq!(short(&more, true), [(5, "x".to_owned(), "not in the lock")]);
     assert_eq!(short(GOOD.trim_end(), true), [(5, "b".to_owned(), "ends otherwise")]);
