@@ -2,9 +2,10 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{Args, Subcommand};
-use wardline_cli::{Exit, Failure, Stdout, data_dir, progress_bar};
+use wardline_cli::{Exit, Failure, Stdout, data_dir, progress_bar, set_length};
 use wardline_report::{Column, Table};
 use wardline_sources::agentdojo::{self, Builder, CorpusName, Progress, Status};
 use wardline_sources::{Corpus, bundled};
@@ -22,10 +23,14 @@ pub(crate) fn load(name: &str, data: Option<&Path>) -> Result<Corpus, Failure> {
         return Ok(bundled().clone());
     }
     let file = built(name).ok_or_else(|| {
-        let names = scenario_corpora().map(shown).collect::<Vec<_>>().join(", ");
+        let names = scenario_corpora().map(CorpusName::as_str).collect::<Vec<_>>().join(", ");
         Failure::usage(format!("unknown corpus {name}; there are {BUNDLED}, {names} and {EGRESS_REACH}"))
     })?;
-    Ok(agentdojo::load(&data_dir(data)?.path, file)?)
+    agentdojo::load(&data_dir(data)?.path, file).map_err(|e| match data {
+        // The commands that the message names act on the same folder only with the same flag.
+        Some(folder) => Failure::usage(format!("{} (with --data-dir {})", Failure::from(e), folder.display())),
+        None => e.into(),
+    })
 }
 
 /// The corpora that hold scenarios: what can be scored here.
@@ -33,14 +38,9 @@ fn scenario_corpora() -> impl Iterator<Item = CorpusName> {
     CorpusName::ALL.into_iter().filter(|&c| c != CorpusName::Inbox)
 }
 
-/// What a corpus is called on the command line.
-fn shown(corpus: CorpusName) -> &'static str {
-    if corpus == CorpusName::Ground { GROUND } else { corpus.as_str() }
-}
-
 fn built(name: &str) -> Option<CorpusName> {
     match name {
-        GROUND | EGRESS_REACH => Some(CorpusName::Ground),
+        EGRESS_REACH => Some(CorpusName::Ground),
         _ => scenario_corpora().find(|c| c.as_str() == name),
     }
 }
@@ -113,7 +113,7 @@ pub(crate) fn run(args: &CorporaArgs, out: &mut Stdout) -> Result<Exit, Failure>
             let mut wanted = Vec::new();
             for name in parse(names)? {
                 if !rebuild && agentdojo::status(&data, name)? == Status::Built {
-                    writeln!(out, "{} is built and is what the lock says", shown(name))?;
+                    writeln!(out, "{} is built and is what the lock says", name)?;
                 } else {
                     wanted.push(name);
                 }
@@ -135,11 +135,12 @@ pub(crate) fn run(args: &CorporaArgs, out: &mut Stdout) -> Result<Exit, Failure>
             } else {
                 agentdojo::check(&data, &names, None)?
             };
-            write!(out, "{report}")?;
+            let printed = write!(out, "{report}");
             if report.is_ok() {
+                printed?;
                 return Ok(Exit::Ok);
             }
-            out.flush()?;
+            // The verdict stands even when nobody reads the details.
             Err(Failure::new(Exit::Failed, format!("corpora differ from the lock: {}", report.summary())))
         }
     }
@@ -156,10 +157,7 @@ fn parse(names: &[String]) -> Result<Vec<CorpusName>, Failure> {
     if names.is_empty() {
         return Ok(CorpusName::ALL.to_vec());
     }
-    let mut corpora = names
-        .iter()
-        .map(|n| if n == GROUND { Ok(CorpusName::Ground) } else { n.parse().map_err(Failure::from) })
-        .collect::<Result<Vec<_>, _>>()?;
+    let mut corpora = names.iter().map(|n| n.parse().map_err(Failure::from)).collect::<Result<Vec<_>, _>>()?;
     corpora.sort_unstable();
     corpora.dedup();
     Ok(corpora)
@@ -171,9 +169,11 @@ fn list(folder: &Folder, out: &mut Stdout) -> Result<Exit, Failure> {
     table.row([BUNDLED, "built in", "ten scenarios of our own that show the trade-off"]);
     let mut missing = false;
     for corpus in CorpusName::ALL {
-        let status = agentdojo::status(&data.path, corpus)?;
-        missing |= status != Status::Built;
-        table.row([shown(corpus), status.as_str(), corpus.about()]);
+        let status = agentdojo::status(&data.path, corpus);
+        missing |= !matches!(status, Ok(Status::Built));
+        // One bad file is no reason to hide the others.
+        let state = status.map_or_else(|e| format!("unreadable: {e}"), |s| s.as_str().to_owned());
+        table.row([corpus.as_str(), &state, corpus.about()]);
     }
     write!(out, "{}", table.to_text())?;
     writeln!(out, "\nData folder: {} ({})", data.path.display(), data.chosen_by)?;
@@ -183,8 +183,12 @@ fn list(folder: &Folder, out: &mut Stdout) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
 /// Shows a build's progress: a bar on a terminal, a line a stage elsewhere.
 fn with_progress<T>(work: impl FnOnce(&mut dyn FnMut(Progress)) -> Result<T, Failure>) -> Result<T, Failure> {
+    // Python has the signal too and ends; this process stays to clean up. A second handler cannot be set, and need not.
+    let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed));
     let bar = progress_bar(0, "looking for Python");
     let stage = |text: String| {
         if bar.is_hidden() {
@@ -199,7 +203,7 @@ fn with_progress<T>(work: impl FnOnce(&mut dyn FnMut(Progress)) -> Result<T, Fai
         Progress::Python { program, version } => stage(format!("Python {version} ({program})")),
         Progress::Installing => stage("installing the exporter's packages from PyPI".to_owned()),
         Progress::Exporting { done, total } => {
-            bar.set_length(total);
+            set_length(&bar, total);
             bar.set_position(done);
             if !exporting {
                 exporting = true;
@@ -210,5 +214,8 @@ fn with_progress<T>(work: impl FnOnce(&mut dyn FnMut(Progress)) -> Result<T, Fai
         _ => {}
     });
     bar.finish_and_clear();
+    if result.is_err() && INTERRUPTED.load(Ordering::Relaxed) {
+        return Err(Failure::new(Exit::Incomplete, "interrupted; the corpora are as they were before"));
+    }
     result
 }
