@@ -10,7 +10,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use wardline_analysis::{Analysis, IntervalMethod, Points, Prepared, Run, RunRequest, Settings, Task};
 
-const EXPECTED: &str = include_str!("protocol/expected.json");
+const EXPECTED: &str = include_str!("../fixtures/expected.json");
 
 fn write_run() -> TempDir {
     let folder = TempDir::new().unwrap();
