@@ -37,8 +37,8 @@ Examples:
   deveval --corpus pairs --defense flow-guard --defense 'exec:python3 my_defense.py'
   deveval --corpus agentdojo --sweep --format json  how flow-guard fares as labels go wrong
 
-A defense of your own is any program that reads one JSON call a line and answers one JSON decision a line; docs/protocol.md
-describes the lines.
+A defense of your own is any program that reads one JSON call a line and answers one JSON decision a line: see
+docs/protocol.md of the project.
 
 Exit codes: 0 ok, 1 a check failed, 2 usage or input, 3 a defense could not rule on a call, 4 too few samples to say.";
 
@@ -61,8 +61,8 @@ pub(crate) enum Command {
 
 #[derive(Args)]
 pub(crate) struct ScoreArgs {
-    /// Scenarios to score: bundled, agentdojo, pairs, attacks, attacks-framing, attacks-field_split, attacks-leet, egress-reach
-    #[arg(long, default_value = "bundled", value_name = "NAME")]
+    /// Scenarios to score
+    #[arg(long, default_value = "bundled", value_name = "NAME", value_parser = crate::corpora::names())]
     pub(crate) corpus: String,
 
     /// Defense to score, repeatable: allow-all, deny-all, keyword-filter, deny-egress, flow-guard, any:A,B (denies when any

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use wardline_cli::{Exit, Failure, Stdout, data_dir, progress_bar, set_length};
 use wardline_report::{Column, Table};
@@ -31,6 +32,12 @@ pub(crate) fn load(name: &str, data: Option<&Path>) -> Result<Corpus, Failure> {
         Some(folder) => Failure::usage(format!("{} (with --data-dir {})", Failure::from(e), folder.display())),
         None => e.into(),
     })
+}
+
+/// Every name that `--corpus` takes.
+pub(crate) fn names() -> PossibleValuesParser {
+    let built = scenario_corpora().map(CorpusName::as_str);
+    PossibleValuesParser::new([BUNDLED].into_iter().chain(built).chain([EGRESS_REACH]))
 }
 
 /// The corpora that hold scenarios: what can be scored here.

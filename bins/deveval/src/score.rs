@@ -4,27 +4,29 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use wardline_classifier::CorpusTexts;
-use wardline_cli::{Exit, Failure, Stdout};
+use wardline_cli::{Exit, Failure, ProgressBar, Stdout};
 use wardline_defense::{
-    Comparison, DefenseResult, EvaluateError, FlowGuard, Kind, OnError, Outcome, Scenario, Source, SweepOptions,
-    correct_labels, egress_reach, evaluate, exposure, label_counts, label_sweep,
+    Call, Comparison, Decision, Defense, DefenseError, DefenseResult, EvaluateError, FlowGuard, Kind, OnError, Outcome,
+    Scenario, Source, SweepOptions, correct_labels, egress_reach, evaluate, exposure, label_counts, label_sweep,
 };
 
-use crate::args::{OnErrorArg, ScoreArgs};
+use crate::args::{Format, OnErrorArg, ScoreArgs};
 use crate::classifiers::{self, Classifiers};
 use crate::output::{self, Ground, Reach, Report};
 use crate::{corpora, defenses};
 
 pub(crate) fn run(args: &ScoreArgs, out: &mut Stdout) -> Result<Exit, Failure> {
-    if args.sweep && args.corpus != corpora::GROUND {
-        return Err(Failure::usage("--sweep goes with --corpus agentdojo".to_owned()));
-    }
+    refuse_idle_flags(args)?;
     if !args.baseline_scores.is_empty() {
         classifiers::drops(args, out)?;
         return Ok(Exit::Ok);
     }
     let classifiers = Classifiers::read(args)?;
     let chosen = defenses::chosen(args, &classifiers)?;
+    if let Some(name) = args.versus.as_deref().filter(|name| !chosen.iter().any(|d| d.name() == *name)) {
+        let names: Vec<&str> = chosen.iter().map(|d| d.name()).collect();
+        return Err(Failure::usage(format!("--versus {name}: scored are {}", names.join(", "))));
+    }
     let corpus = corpora::load(&args.corpus, args.data_dir.as_deref())?;
     let scenarios = in_suite(corpus.scenarios(), args.suite.as_deref(), &args.corpus)?;
     if args.corpus == corpora::EGRESS_REACH {
@@ -40,12 +42,15 @@ pub(crate) fn run(args: &ScoreArgs, out: &mut Stdout) -> Result<Exit, Failure> {
         OnErrorArg::Deny => OnError::Deny,
         OnErrorArg::Allow => OnError::Allow,
     };
-    let bar = wardline_cli::progress_bar(chosen.len() as u64, "defenses");
+    let calls = scenarios.iter().filter(|s| s.is_scorable()).map(|s| s.steps.len() as u64).sum::<u64>();
+    let bar = wardline_cli::progress_bar(calls * chosen.len() as u64, "calls");
     let mut evaluations = Vec::with_capacity(chosen.len());
-    for defense in &chosen {
+    for (i, defense) in chosen.iter().enumerate() {
         bar.set_message(defense.name().to_owned());
-        evaluations.push(evaluate(&**defense, &scenarios, on_error).map_err(failure)?);
-        bar.inc(1);
+        let counted = Counted { inner: &**defense, bar: &bar };
+        evaluations.push(evaluate(&counted, &scenarios, on_error).map_err(failure)?);
+        // Injections end at their first denial, so that fewer calls were put than there are.
+        bar.set_position(calls * (i as u64 + 1));
     }
     bar.finish_and_clear();
     let comparison = Comparison { evaluations };
@@ -54,13 +59,7 @@ pub(crate) fn run(args: &ScoreArgs, out: &mut Stdout) -> Result<Exit, Failure> {
     let of_pairs = of_attacks || args.corpus == "pairs";
     let attacks: BTreeSet<&String> = scenarios.iter().filter_map(|s| s.attack.as_ref()).collect();
     let by_attack = |attack: &String| exposure(&scenarios, |s| s.attack.as_ref().is_none_or(|a| a == attack));
-    let versus = match &args.versus {
-        None => None,
-        Some(name) => {
-            let unknown = || Failure::usage(format!("--versus {name}: it is not among the scored defenses"));
-            Some(comparison.versus(name, &scenarios).ok_or_else(unknown)?.map_err(failure)?)
-        }
-    };
+    let versus = args.versus.as_deref().and_then(|name| comparison.versus(name, &scenarios));
     let report = Report {
         schema: output::SCHEMA,
         corpus: args.corpus.clone(),
@@ -69,7 +68,8 @@ pub(crate) fn run(args: &ScoreArgs, out: &mut Stdout) -> Result<Exit, Failure> {
         results: comparison.overall(&scenarios),
         by_suite: comparison.by_suite(&scenarios),
         by_attack: Some(comparison.by_attack(&scenarios)).filter(|_| of_attacks),
-        versus,
+        versus: versus.transpose().map_err(failure)?,
+        allowed_destinations: args.allowed_destinations.clone(),
         exposure: of_pairs.then(|| exposure(&scenarios, |_| true)),
         exposure_by_attack: of_pairs.then(|| attacks.iter().map(|a| ((*a).clone(), by_attack(a))).collect()),
         classifiers: classifiers.reports(&scenarios, &texts)?,
@@ -78,6 +78,53 @@ pub(crate) fn run(args: &ScoreArgs, out: &mut Stdout) -> Result<Exit, Failure> {
     };
     output::report(&report, args.format, out)?;
     Ok(Exit::Ok)
+}
+
+/// Flags that would have no effect are refused: a figure must be what its command line says.
+fn refuse_idle_flags(args: &ScoreArgs) -> Result<(), Failure> {
+    let refused = |flag: &str, why: &str| Err(Failure::usage(format!("{flag} {why}")));
+    if args.sweep && args.corpus != corpora::GROUND {
+        return refused("--sweep", "goes with --corpus agentdojo");
+    }
+    if args.corpus == corpora::EGRESS_REACH {
+        let flags = [
+            ("--defense", !args.defenses.is_empty()),
+            ("--versus", args.versus.is_some()),
+            ("--scores", !args.scores.is_empty()),
+        ];
+        if let Some((flag, _)) = flags.iter().find(|(_, given)| *given) {
+            return refused(flag, "does not go with --corpus egress-reach, which sorts tasks and scores nothing");
+        }
+    }
+    if args.versus.is_some() && args.format == Format::Csv {
+        return refused("--versus", "is printed as text, markdown or json, not as csv");
+    }
+    let has_guard = args.defenses.is_empty() || args.defenses.iter().any(|d| d.contains("flow-guard"));
+    if !args.allowed_destinations.is_empty() && !has_guard {
+        return refused("--allow-destination", "goes with flow-guard, which is not among the defenses");
+    }
+    Ok(())
+}
+
+/// A defense that moves a progress bar.
+struct Counted<'a> {
+    inner: &'a dyn Defense,
+    bar: &'a ProgressBar,
+}
+
+impl Defense for Counted<'_> {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn decide(&self, call: &Call) -> Result<Decision, DefenseError> {
+        self.bar.inc(1);
+        self.inner.decide(call)
+    }
+
+    fn is_parallel(&self) -> bool {
+        self.inner.is_parallel()
+    }
 }
 
 /// A defense that cannot rule leaves the run incomplete; everything else is wrong input.

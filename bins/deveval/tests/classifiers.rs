@@ -128,8 +128,7 @@ fn tables_cover_the_corpora_without_a_key_too_many() {
         ("attacks-leet", "transformed/protectai-leet", 2634),
     ] {
         let output = folders.run(&["texts", "--corpus", corpus]);
-        let listed: BTreeSet<String> =
-            String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect();
+        let listed: BTreeSet<String> = String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect();
         let table: Value = serde_json::from_slice(&std::fs::read(folders.table(table)).unwrap()).unwrap();
         let keys: BTreeSet<String> = table["scores"].as_object().unwrap().keys().cloned().collect();
         assert_eq!(listed.len(), count, "{corpus}");
@@ -158,7 +157,8 @@ fn names_and_combinations() {
     let Some(folders) = folders() else { return };
     let scores = format!("mine={}", folders.table("pairs/protectai"));
     let combined = "all:flow-guard,mine-both@0.9";
-    let args = ["--corpus", "pairs", "--scores", &scores, "--scope", "args", "--threshold", "0.9", "--defense", combined];
+    let args =
+        ["--corpus", "pairs", "--scores", &scores, "--scope", "args", "--threshold", "0.9", "--defense", combined];
     let rows = folders.json(&args)["results"].clone();
     assert!(row(&rows, "mine-args@0.9")["blocked"].is_u64());
     assert!(rows.as_array().unwrap().iter().all(|r| r["defense"] != "mine-context@0.9"));
@@ -194,8 +194,7 @@ fn a_score_table_of_the_bundled_scenarios_works_offline() {
         let output = Command::new(env!("CARGO_BIN_EXE_deveval")).args(args).output().unwrap();
         String::from_utf8(output.stdout).unwrap()
     };
-    let scores: serde_json::Map<String, Value> =
-        texts(&[]).lines().map(|key| (key.to_owned(), json!(0.25))).collect();
+    let scores: serde_json::Map<String, Value> = texts(&[]).lines().map(|key| (key.to_owned(), json!(0.25))).collect();
     assert_eq!(texts(&["--with-text"]).lines().count(), scores.len());
     let table = json!({
         "model": "ours/flat", "revision": "1", "positive_label": "X",

@@ -7,5 +7,6 @@ mod progress;
 
 pub use data_dir::{DataDir, data_dir};
 pub use exit::{Exit, Failure, Stdout, run};
+pub use indicatif::ProgressBar;
 pub use parse::parse;
 pub use progress::{progress_bar, set_length};

@@ -24,6 +24,9 @@ pub(crate) struct Report {
     pub(crate) corpus_sha256: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) suite: Option<String>,
+    /// What flow-guard was told to allow; empty when any destination passes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) allowed_destinations: Vec<String>,
     pub(crate) results: Vec<DefenseResult>,
     pub(crate) by_suite: BTreeMap<String, Vec<DefenseResult>>,
     #[serde(skip_serializing_if = "Option::is_none")]

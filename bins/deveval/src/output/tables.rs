@@ -82,14 +82,7 @@ pub(crate) fn sections(
             )?;
         }
     }
-    let crossed = report.results.iter().any(|r| r.crossed.is_some());
-    let intervals = if crossed {
-        "Intervals of block and attributable rates in the first table are 95 % two-way bootstraps over user tasks and \
-         injection tasks within suites, all others 95 % Wilson intervals."
-    } else {
-        "Intervals are 95 % Wilson intervals."
-    };
-    writeln!(out, "\n{intervals} allow-all and deny-all are controls, not defenses.")?;
+    writeln!(out, "\n{}", notes(report))?;
     if report.corpus == crate::corpora::BUNDLED {
         writeln!(
             out,
@@ -98,6 +91,27 @@ pub(crate) fn sections(
         )?;
     }
     Ok(())
+}
+
+/// What the intervals are, and what is no defense.
+fn notes(report: &Report) -> String {
+    let mut notes = Vec::new();
+    if report.results.iter().any(|r| r.crossed.is_some()) {
+        notes.push(
+            "Intervals are at 95 %. Block and attributable rates: two-way bootstrap over user tasks and injection tasks within \
+             suites; at 0 % and 100 %, where a bootstrap has no spread, Wilson's over the fewer of the two. Utility: Wilson's.",
+        );
+    } else {
+        notes.push("Intervals of rates are 95 % Wilson intervals.");
+    }
+    if report.versus.is_some() {
+        notes.push("Differences: paired bootstrap of the same scenarios, and McNemar's exact test, which takes them for independent.");
+    }
+    if !report.allowed_destinations.is_empty() {
+        notes.push("flow-guard has an allow-list of destinations.");
+    }
+    notes.push("allow-all and deny-all are controls, not defenses.");
+    notes.join(" ")
 }
 
 fn detected(by_attack: &BTreeMap<String, Vec<ClassifierReport>>) -> Table {
@@ -285,6 +299,10 @@ pub(crate) fn csv(report: &Report) -> String {
         "utility_rate",
         "utility_low",
         "utility_high",
+        "block_crossed_low",
+        "block_crossed_high",
+        "attributable_crossed_low",
+        "attributable_crossed_high",
     ];
     let mut table = Table::new(names.map(Column::text));
     let mut add = |group: &str, name: &str, rows: &[DefenseResult]| {
@@ -295,7 +313,11 @@ pub(crate) fn csv(report: &Report) -> String {
             let rates = [r.block_rate, r.attributable_rate, r.utility_rate];
             let cells = words.into_iter().chain([r.control.to_string()]);
             let cells = cells.chain(counts.map(|n| n.to_string()));
-            table.row(cells.chain(rates.into_iter().flat_map(rate_cells)));
+            let crossed = [r.crossed.and_then(|c| c.block_rate), r.crossed.and_then(|c| c.attributable_rate)];
+            let bounds = crossed
+                .into_iter()
+                .flat_map(|c| c.map_or_else(Default::default, |c| [c.low, c.high].map(|x| x.to_string())));
+            table.row(cells.chain(rates.into_iter().flat_map(rate_cells)).chain(bounds));
         }
     };
     add("all", "", &report.results);
