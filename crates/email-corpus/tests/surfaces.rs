@@ -4,7 +4,7 @@
 use std::io::Read;
 
 use mail_parser::{MessageParser, MimeHeaders, PartType};
-use wardline_email_corpus::{Placement, Seeds, Structure, render, render_adaptive, render_handwritten};
+use wardline_email_corpus::{Placement, Seeds, Structure, check_text, render, render_adaptive, render_handwritten};
 
 /// What all readers agree on: the characters without the white space, which lines, headers and pages change.
 fn squeeze(text: &str) -> String {
@@ -232,4 +232,25 @@ fn control_characters_are_refused_by_name() {
     let carrier = seeds.carrier("carrier_01").expect("a carrier");
     let error = render("bad", "a\0b", carrier, Placement::Plaintext).expect_err("refused").to_string();
     assert_eq!(error, "record \"bad\": holds the character U+0000");
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::test_runner::Config {
+        cases: 96, failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(5), ..Default::default()
+    })]
+
+    #[test]
+    fn any_text_survives_every_placement(text in "[\\PC\n\r\t]{1,160}|[ -~\n]{1,400}|[=?<>&;#\\\\()%\\-_.\n ]{1,80}") {
+        let seeds = Seeds::embedded().expect("seeds");
+        let carrier = seeds.carrier("carrier_01").expect("a carrier");
+        proptest::prop_assume!(check_text(&text).is_ok() && !squeeze(&text).is_empty());
+        for placement in Placement::EXTENDED {
+            let eml = render("any", &text, carrier, placement).expect("rendered");
+            let texts = texts(&eml);
+            proptest::prop_assert!(
+                texts.iter().any(|t| squeeze(t).contains(&squeeze(&text))),
+                "{}: {text:?} is not in {texts:?}", placement.as_str()
+            );
+        }
+    }
 }
