@@ -31,7 +31,13 @@ const ACCEPT: [&str; 2] = ["agent-figures.py", "classifier-figures.py"];
 
 pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
     let data = std::path::absolute(data_dir(args.data_dir.as_deref())?.path)?;
-    step(out, "build the binaries", &mut cargo(&["build", "--package", "deveval", "--package", "mailbench"]))?;
+    // With the features of the tests, so that both share what they compile.
+    let features = features::all()?;
+    step(
+        out,
+        "build the binaries",
+        &mut cargo(&["build", "--workspace", "--bins", "--locked", "--features", &features]),
+    )?;
     let deveval = root().join("target/debug/deveval");
 
     let mut build = Command::new(&deveval);
@@ -41,7 +47,7 @@ pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
     }
     step(out, "build the corpora", &mut build)?;
 
-    let mut tests = cargo(&["test", "--workspace", "--features", &features::all()?]);
+    let mut tests = cargo(&["test", "--workspace", "--locked", "--features", &features]);
     tests.env("WARDLINE_DATA_TEST", &data);
     for (name, folder) in BESIDE {
         let folder = root().join(folder);
