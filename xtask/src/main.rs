@@ -8,6 +8,7 @@ mod features;
 mod figures;
 mod fixtures;
 mod models;
+mod fuzz_smoke;
 mod python;
 mod reproduce;
 mod shell;
@@ -33,6 +34,7 @@ enum Command {
     Docs(docs::Args),
     Features(features::Args),
     Fixtures(fixtures::Args),
+    FuzzSmoke(fuzz_smoke::Args),
     Reproduce(reproduce::Args),
     Test(test::Args),
     Tidy(tidy::Args),
@@ -50,6 +52,7 @@ fn main() -> ExitCode {
         Command::Docs(args) => docs::run(&args, out),
         Command::Features(args) => features::run(&args, out),
         Command::Fixtures(args) => fixtures::run(&args, out),
+        Command::FuzzSmoke(args) => fuzz_smoke::run(&args, out),
         Command::Reproduce(args) => reproduce::run(&args, out),
         Command::Test(args) => test::run(&args, out),
         Command::Tidy(args) => tidy::run(&args, out),

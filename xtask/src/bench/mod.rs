@@ -3,6 +3,7 @@
 mod agent;
 mod classifier;
 mod metrics;
+mod segments;
 
 use clap::Subcommand;
 use wardline_cli::{Exit, Failure, Stdout};
@@ -19,6 +20,7 @@ enum Subject {
     Agent(agent::Args),
     Classifier(classifier::Args),
     Metrics(metrics::Args),
+    Segments(segments::Args),
 }
 
 pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
@@ -26,6 +28,7 @@ pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
         Subject::Agent(args) => agent::run(args, out),
         Subject::Classifier(args) => classifier::run(args, out),
         Subject::Metrics(args) => metrics::run(args, out),
+        Subject::Segments(args) => segments::run(args, out),
     }
 }
 

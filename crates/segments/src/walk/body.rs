@@ -238,6 +238,12 @@ fn nested_message(out: &mut Collector<'_>, bytes: &[u8], reading: &Reading, plac
         return;
     }
     let decoded = decode(out, bytes, reading.transfer, &place);
+    if reading.media.subtype == "rfc822-headers" {
+        // Shown as text by most readers; its subject and names are read below as well.
+        let bytes = &decoded[..decoded.len().min(out.text_left())];
+        let text = charset::decode(bytes, None).text;
+        out.text(SegmentKind::AttachmentText, &place, text);
+    }
     // The standard forbids encoding a message; readers decode when it helps.
     let as_is =
         reading.transfer == Transfer::Identity || (reading.transfer == Transfer::Base64 && starts_like_message(bytes));

@@ -112,6 +112,15 @@ pub(crate) fn message(out: &mut Collector<'_>, bytes: &[u8], place: &Place) {
     }
     let block = header::parse(bytes, place.cr);
     entity(out, bytes, &block, &place, Media::new("text", "plain"), true);
+    // An empty first line ends the header block before it began; lenient readers pass over it.
+    let blank = bytes.iter().take_while(|b| matches!(b, b'\r' | b'\n')).count();
+    if blank > 0 && block.fields.is_empty() {
+        let block = header::parse(&bytes[blank..], place.cr);
+        if block.fields.len() >= 2 && out.take_alternative(&place, bytes.len()) {
+            out.ambiguous("leading_blank", &place, 0, "");
+            entity(out, &bytes[blank..], &block, &place.other("leading-blank"), Media::new("text", "plain"), true);
+        }
+    }
     if line_feeds && bare && bare_cr(&bytes[..block.body]) {
         out.ambiguous("bare_cr", &place, 0, "header block");
         if out.take_alternative(&place, bytes.len()) {

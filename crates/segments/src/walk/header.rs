@@ -67,6 +67,12 @@ pub(super) fn parse(bytes: &[u8], cr: bool) -> Block<'_> {
             block.body = end;
             return block;
         }
+        if block.fields.is_empty() && line.iter().all(|b| matches!(b, b' ' | b'\t')) {
+            // A first line of white space alone: CPython passes over it, others begin the body.
+            block.defects.push(("leading_blank", at));
+            at = end;
+            continue;
+        }
         if matches!(line[0], b' ' | b'\t') && !block.fields.is_empty() {
             if line.iter().all(|b| matches!(b, b' ' | b'\t')) && block.defects.len() < 16 {
                 // A fold of white space alone: some readers end the block here.
@@ -86,7 +92,9 @@ pub(super) fn parse(bytes: &[u8], cr: bool) -> Block<'_> {
             continue;
         }
         if block.fields.is_empty() {
-            block.body = at;
+            // Without any field, what was passed over is text too.
+            block.body = 0;
+            block.defects.clear();
             return block;
         }
         // No field and no fold. CPython begins the body here; most others skip the line.

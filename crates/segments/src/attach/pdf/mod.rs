@@ -60,7 +60,7 @@ fn read_inner(bytes: &[u8], limits: &Limits, unpack: &mut usize, max_text: usize
     // Object streams are unpacked while the file is loaded, each up to a bound of its own: many of them share one account.
     let streams = object_streams(bytes);
     let each = (*unpack / streams.max(1)).min(4 << 20);
-    if each < 16 << 10 {
+    if each < 64 << 10 {
         pdf.truncated = true;
         pdf.damaged = true;
         return pdf;
@@ -74,6 +74,12 @@ fn read_inner(bytes: &[u8], limits: &Limits, unpack: &mut usize, max_text: usize
         pdf.encrypted = true;
         return pdf;
     }
+    // lopdf passes over an object stream that is larger than its bound.
+    pdf.truncated |= document
+        .objects
+        .values()
+        .filter_map(|o| o.as_stream().ok())
+        .any(|s| name_is(&s.dict, b"Type", b"ObjStm") && s.get_plain_content_with_limit(each).is_err());
     let mut reader = page::Pages::new(&document, limits, *unpack, max_text);
     reader.read();
     *unpack = reader.unpack_left();
