@@ -152,7 +152,7 @@ impl Renderer<'_> {
     }
 
     fn text(&mut self, text: &str, style: &Style) {
-        match style.hides_text() {
+        match style.verdict {
             None => self.visible.text(text, style.preserves),
             Some(hiding) => {
                 if let (Hiding::Style(how), None) = (hiding, self.by_style) {
@@ -223,8 +223,8 @@ impl Renderer<'_> {
             }
             "head" | "template" | "noscript" | "noembed" | "noframes" | "iframe" | "object" | "video" | "audio"
             | "canvas" | "datalist" | "dialog" | "rp" | "applet" | "map" => {
-                if style.hidden.is_none() && !(local == "dialog" && self.tree.attr(id, "open").is_some()) {
-                    style.hidden = Some(Hiding::Nature);
+                if !(local == "dialog" && self.tree.attr(id, "open").is_some()) {
+                    style.hide_by_nature();
                 }
             }
             "td" | "th" => self.both(Writer::space),
@@ -255,6 +255,22 @@ impl Renderer<'_> {
         for attr in attrs {
             let name = &*attr.name.local;
             let value = &*attr.value;
+            if matches!(
+                name,
+                "style"
+                    | "class"
+                    | "width"
+                    | "height"
+                    | "border"
+                    | "align"
+                    | "color"
+                    | "size"
+                    | "face"
+                    | "bgcolor"
+                    | "src"
+            ) {
+                continue;
+            }
             if WORDS.contains(&name) {
                 self.words(value);
             } else if TARGETS.contains(&name) {
@@ -280,7 +296,7 @@ impl Renderer<'_> {
                 }
             } else if name == "value" && matches!(local, "input" | "button" | "param") {
                 let kind = self.tree.attr(id, "type").unwrap_or_default().to_ascii_lowercase();
-                if local == "param" || kind == "hidden" || style.hides_text().is_some() {
+                if local == "param" || kind == "hidden" || style.verdict.is_some() {
                     self.words(value);
                 } else if !matches!(kind.as_str(), "checkbox" | "radio" | "password") {
                     self.visible.space();

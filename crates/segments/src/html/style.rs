@@ -31,6 +31,8 @@ pub(super) struct Style {
     background: Option<Rgba>,
     pub(super) preserves: bool,
     pub(super) display: Option<Display>,
+    /// Why text directly in this element is not seen.
+    pub(super) verdict: Option<Hiding>,
 }
 
 /// How text is hidden.
@@ -52,10 +54,34 @@ impl Style {
         background: Some(Rgba::WHITE),
         preserves: false,
         display: None,
+        verdict: None,
     };
 
+    /// Hides everything in the element by its nature.
+    pub(super) fn hide_by_nature(&mut self) {
+        if self.hidden.is_none() {
+            self.hidden = Some(Hiding::Nature);
+            self.verdict = self.hidden;
+        }
+    }
+
+    /// Decides once for all texts of the element.
+    fn settle(&mut self, parent: &Self) {
+        // Contrast takes time, and most elements look like their parent.
+        self.verdict = if self.looks_like(parent) { parent.verdict } else { self.hides_text() };
+    }
+
+    /// Whether text is seen as it is in another style.
+    fn looks_like(&self, other: &Self) -> bool {
+        self.hidden == other.hidden
+            && self.invisible == other.invisible
+            && self.font_px == other.font_px
+            && self.color == other.color
+            && self.background == other.background
+    }
+
     /// Why a person does not see text directly in this element.
-    pub(super) fn hides_text(&self) -> Option<Hiding> {
+    fn hides_text(&self) -> Option<Hiding> {
         if self.hidden.is_some() {
             return self.hidden;
         }
@@ -192,6 +218,15 @@ pub(super) fn compute(
     let mut style = Style { display: None, ..*parent };
     let Some((name, attrs)) = tree.node(id).element() else { return style };
     let local = &*name.local;
+    let plain = attrs.is_empty() && sheets.rules.is_empty();
+    if plain
+        && !matches!(
+            local,
+            "table" | "pre" | "textarea" | "listing" | "xmp" | "plaintext" | "button" | "input" | "select" | "mark"
+        )
+    {
+        return style;
+    }
     let mut box_ = Box_ { opacity: 1.0, ..Box_::default() };
     match local {
         "a" if tree.attr(id, "href").is_some() => style.color = Rgba::LINK,
@@ -214,6 +249,7 @@ pub(super) fn compute(
         }
     }
     finish(&mut style, &box_, parent);
+    style.settle(parent);
     style
 }
 

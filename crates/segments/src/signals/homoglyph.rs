@@ -24,6 +24,12 @@ impl Letters {
 
     /// Counts a text; gives the offset and the text of its first word with look-alikes.
     pub(super) fn add(&mut self, text: &str) -> Option<(usize, String)> {
+        // No look-alike's first byte is here: most text that is not ASCII has but a few spaces and dashes that are not.
+        if !text.bytes().any(|b| matches!(b, 0xcd..=0xd6 | 0xf0)) {
+            self.ascii(text);
+            self.all += text.chars().filter(|c| !c.is_ascii() && c.is_alphabetic()).count() as u64;
+            return None;
+        }
         let mut first = None;
         for word in text.split(|c: char| !c.is_alphabetic()) {
             if word.is_empty() {

@@ -45,9 +45,13 @@ fn raw_text(out: &mut Collector<'_>, bytes: &[u8], place: &Place, suffix: &str) 
 }
 
 fn multipart(out: &mut Collector<'_>, bytes: &[u8], reading: &Reading, place: &Place) {
+    cut_into_parts(out, bytes, reading, place);
     if matches!(reading.transfer, Transfer::Base64 | Transfer::QuotedPrintable) {
         encoded_multipart(out, bytes, reading, place);
     }
+}
+
+fn cut_into_parts(out: &mut Collector<'_>, bytes: &[u8], reading: &Reading, place: &Place) {
     let digest = reading.media.subtype == "digest";
     let max = out.parts_left() + 2;
     let mut candidates: Vec<(String, boundary::Delimiters)> = Vec::new();
