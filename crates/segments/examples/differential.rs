@@ -78,10 +78,11 @@ fn collect(part: &mailparse::ParsedMail<'_>, out: &mut Vec<(&'static str, Leaf)>
         let subject = part.headers.get_first_value("Subject").unwrap_or_default();
         out.push(("mailparse", ("subject".into(), subject)));
     }
-    if part.ctype.mimetype.starts_with("text/") && part.subparts.is_empty() {
-        if let Ok(body) = part.get_body() {
-            out.push(("mailparse", (part.ctype.mimetype.clone(), body)));
-        }
+    if part.ctype.mimetype.starts_with("text/")
+        && part.subparts.is_empty()
+        && let Ok(body) = part.get_body()
+    {
+        out.push(("mailparse", (part.ctype.mimetype.clone(), body)));
     }
     part.subparts.iter().for_each(|p| collect(p, out));
 }

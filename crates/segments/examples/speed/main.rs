@@ -3,7 +3,7 @@
 //! `speed corpus THREADS REPEATS FOLDER…` prints messages, bytes, the seconds of each repeat by the clock and
 //! by the busiest thread's processor time, and the median and longest time of one
 //! message in milliseconds; `speed bomb NAME` prints milliseconds and whether `truncated` is set; `speed bombs` lists the names.
-#![expect(clippy::print_stdout, reason = "a program that prints")]
+#![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a program that measures and prints")]
 
 mod bomb;
 

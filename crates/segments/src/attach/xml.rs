@@ -51,10 +51,8 @@ pub(crate) fn text(xml: &str, max: usize) -> String {
                     out.push('\n');
                 }
             }
-            Event::Text(e) => {
-                if !(index && value) {
-                    out.push_str(&e);
-                }
+            Event::Text(e) if !(index && value) => {
+                out.push_str(&e);
             }
             Event::CData(e) => out.push_str(&e),
             Event::GeneralRef(e) => match e.resolve_char_ref() {

@@ -106,7 +106,7 @@ pub(super) fn legacy(value: &str) -> Option<Rgba> {
     if value.starts_with('#') && hex.len() == 3 {
         return Some(Rgba::opaque((hex[0] * 17, hex[1] * 17, hex[2] * 17)));
     }
-    while hex.is_empty() || hex.len() % 3 != 0 {
+    while hex.is_empty() || !hex.len().is_multiple_of(3) {
         hex.push(0);
     }
     let third = hex.len() / 3;

@@ -94,7 +94,7 @@ impl Gate {
     fn check(&self) {
         let count = self.starts.get().wrapping_add(1);
         self.starts.set(count);
-        if count % 32 != 0 {
+        if !count.is_multiple_of(32) {
             return;
         }
         let open = Count(Cell::new(0));

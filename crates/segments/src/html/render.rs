@@ -155,10 +155,10 @@ impl Renderer<'_> {
         match style.verdict {
             None => self.visible.text(text, style.preserves),
             Some(hiding) => {
-                if let (Hiding::Style(how), None) = (hiding, self.by_style) {
-                    if text.contains(char::is_alphanumeric) {
-                        self.by_style = Some((self.hidden.len(), how));
-                    }
+                if let (Hiding::Style(how), None) = (hiding, self.by_style)
+                    && text.contains(char::is_alphanumeric)
+                {
+                    self.by_style = Some((self.hidden.len(), how));
                 }
                 if text.bytes().all(|b| b.is_ascii_whitespace()) {
                     self.hidden.space();
@@ -222,10 +222,10 @@ impl Renderer<'_> {
                 return None;
             }
             "head" | "template" | "noscript" | "noembed" | "noframes" | "iframe" | "object" | "video" | "audio"
-            | "canvas" | "datalist" | "dialog" | "rp" | "applet" | "map" => {
-                if !(local == "dialog" && self.tree.attr(id, "open").is_some()) {
-                    style.hide_by_nature();
-                }
+            | "canvas" | "datalist" | "dialog" | "rp" | "applet" | "map"
+                if !(local == "dialog" && self.tree.attr(id, "open").is_some()) =>
+            {
+                style.hide_by_nature();
             }
             "td" | "th" => self.both(Writer::space),
             _ => {}

@@ -362,6 +362,8 @@ fn finish(style: &mut Style, box_: &Box_, parent: &Style) {
     let size = |l| px(l, 16.0);
     let zero = |l: Option<Length>| size(l).is_some_and(|v| v <= 1.0);
     let beyond = |l: Option<Length>, least: f32| size(l).is_some_and(|v| v <= -least);
+    let far = |l: Option<Length>| beyond(l, OFF_SCREEN) || size(l).is_some_and(|v| v >= 5000.0);
+    let moved = box_.absolute && box_.sides.iter().any(|s| far(*s));
     let reason = if style.display == Some(Display::None) {
         Some("display")
     } else if let (Some(attr), None | Some(Display::Other)) = (box_.hidden_attr, style.display) {
@@ -372,12 +374,7 @@ fn finish(style: &mut Style, box_: &Box_, parent: &Style) {
         Some("size")
     } else if box_.vanishes {
         Some("clip or transform")
-    } else if box_.absolute
-        && (box_.sides.iter().any(|s| beyond(*s, OFF_SCREEN))
-            || box_.sides.iter().any(|s| size(*s).is_some_and(|v| v >= 5000.0)))
-    {
-        Some("off screen")
-    } else if beyond(box_.indent, OFF_SCREEN) || box_.margins.iter().any(|m| beyond(*m, OFF_SCREEN)) {
+    } else if moved || beyond(box_.indent, OFF_SCREEN) || box_.margins.iter().any(|m| beyond(*m, OFF_SCREEN)) {
         Some("off screen")
     } else if box_.mso && style.font_px <= 2.0 {
         Some("mso-hide")

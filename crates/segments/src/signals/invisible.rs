@@ -116,12 +116,12 @@ fn one_run(out: &mut Scan, run: &[char], offset: usize, before: char, after: cha
         out.bidi.add(bidi as u32, offset);
     }
     let zero: Vec<char> = run.iter().copied().filter(|c| is_zero_width(*c)).collect();
-    if zero.len() >= 16 {
-        if let Some(text) = bits(&zero) {
-            out.zero_width.add(zero.len() as u32, offset);
-            out.spelled.push(text);
-            return;
-        }
+    if zero.len() >= 16
+        && let Some(text) = bits(&zero)
+    {
+        out.zero_width.add(zero.len() as u32, offset);
+        out.spelled.push(text);
+        return;
     }
     if !zero.is_empty() && before.is_alphanumeric() && after.is_alphanumeric() && !(joins(before) && joins(after)) {
         out.zero_width.add(zero.len() as u32, offset);

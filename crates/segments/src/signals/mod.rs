@@ -40,11 +40,11 @@ pub(crate) fn fill(out: &mut Extraction) {
                 note(signal, first.offset, format!("{} characters", first.count));
             }
         }
-        if found.any {
-            if let Some(offset) = url::split_by_invisible(content) {
-                out.signals.fragmented_url = true;
-                note("fragmented_url", offset, "invisible characters".into());
-            }
+        if found.any
+            && let Some(offset) = url::split_by_invisible(content)
+        {
+            out.signals.fragmented_url = true;
+            note("fragmented_url", offset, "invisible characters".into());
         }
         if !found.spelled.is_empty() {
             let reference = format!("{}#invisible", segment.reference);

@@ -177,16 +177,11 @@ impl<'l> Collector<'l> {
 
     /// Accounts for a range of the place's bytes.
     pub(crate) fn span(&mut self, place: &Place, start: usize, end: usize, fate: impl Into<Cow<'static, str>>) {
-        if let (Some(base), false, true) = (place.base, place.alternative, start < end) {
-            if self.canonical() {
-                let (start, end) = (base + start, base + end);
-                self.spans.push(Span {
-                    start,
-                    end,
-                    fate: fate.into().into_owned(),
-                    reference: place.reference.clone(),
-                });
-            }
+        if let (Some(base), false, true) = (place.base, place.alternative, start < end)
+            && self.canonical()
+        {
+            let (start, end) = (base + start, base + end);
+            self.spans.push(Span { start, end, fate: fate.into().into_owned(), reference: place.reference.clone() });
         }
     }
 

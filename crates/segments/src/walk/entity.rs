@@ -168,15 +168,15 @@ pub(super) fn entity(
     out.span(place, 0, block.body, "headers");
     let body_bytes = &bytes[block.body..];
     readings(out, &block.fields, body_bytes, &place.at(block.body), &default);
-    if let Some(skipping) = block.skipping_body {
-        if out.take_alternative(place, bytes.len() - skipping) {
-            let other = place.other("skip-garbage");
-            let fields: Vec<Field<'_>> = block.fields.iter().chain(&block.beyond).copied().collect();
-            if is_message {
-                addressing(out, &block.beyond, &other);
-            }
-            readings(out, &fields, &bytes[skipping..], &other, &default);
+    if let Some(skipping) = block.skipping_body
+        && out.take_alternative(place, bytes.len() - skipping)
+    {
+        let other = place.other("skip-garbage");
+        let fields: Vec<Field<'_>> = block.fields.iter().chain(&block.beyond).copied().collect();
+        if is_message {
+            addressing(out, &block.beyond, &other);
         }
+        readings(out, &fields, &bytes[skipping..], &other, &default);
     }
 }
 

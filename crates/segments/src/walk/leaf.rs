@@ -37,12 +37,13 @@ pub(super) fn leaf(out: &mut Collector<'_>, bytes: &[u8], reading: &Reading, pla
         out.beside(SegmentKind::TextPlain, place, name, text);
     }
     // Readers differ over base64 that is announced by nothing, or by a word they do not know.
-    if reading.transfer == Transfer::Identity && (plain || reading.unknown_transfer) {
-        if let Some(found) = undeclared_base64(bytes, out.limits.max_decoded) {
-            out.ambiguous("undeclared_base64", place, 0, "");
-            let inner = Reading { transfer: Transfer::Base64, unknown_transfer: false, ..reading.clone() };
-            text_or_attachment(out, &found, &inner, html, shown, &place.decoded().other("base64"));
-        }
+    if reading.transfer == Transfer::Identity
+        && (plain || reading.unknown_transfer)
+        && let Some(found) = undeclared_base64(bytes, out.limits.max_decoded)
+    {
+        out.ambiguous("undeclared_base64", place, 0, "");
+        let inner = Reading { transfer: Transfer::Base64, unknown_transfer: false, ..reading.clone() };
+        text_or_attachment(out, &found, &inner, html, shown, &place.decoded().other("base64"));
     }
 }
 
@@ -136,10 +137,10 @@ fn decode<'b>(out: &mut Collector<'_>, bytes: &'b [u8], reading: &Reading, place
     out.ambiguous(kind, place, cut, short(&String::from_utf8_lossy(tail)));
     let kept = &tail[..tail.len().min(out.text_left())];
     let mut beside = vec![("trailer", charset::decode(kept, reading.media.param("charset")).text.into_owned())];
-    if whole.bytes.len() > head.len() {
-        if let Ok(text) = String::from_utf8(whole.bytes) {
-            beside.push(("all-base64", text));
-        }
+    if whole.bytes.len() > head.len()
+        && let Ok(text) = String::from_utf8(whole.bytes)
+    {
+        beside.push(("all-base64", text));
     }
     (Cow::Owned(head), beside)
 }
@@ -147,7 +148,7 @@ fn decode<'b>(out: &mut Collector<'_>, bytes: &'b [u8], reading: &Reading, place
 /// Length of the well-formed base64 at the start: up to the padding, or to the line that holds the first foreign byte.
 fn well_formed(bytes: &[u8]) -> usize {
     let foreign = |b: &u8| !(b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=') || b.is_ascii_whitespace());
-    let junk = bytes.iter().position(|b| foreign(b)).unwrap_or(bytes.len());
+    let junk = bytes.iter().position(foreign).unwrap_or(bytes.len());
     let line = memchr::memrchr(b'\n', &bytes[..junk]).map_or(0, |i| i + 1);
     match memchr::memchr(b'=', &bytes[..line]) {
         Some(pad) => bytes[pad..line].iter().position(|b| *b != b'=').map_or(line, |i| pad + i),
@@ -186,7 +187,7 @@ fn charsets(out: &mut Collector<'_>, bytes: &[u8], media: &Media, place: &Place)
     if decoded.unknown_label {
         out.ambiguous("unknown_charset", place, 0, short(labels.first().copied().unwrap_or_default()));
     }
-    if decoded.mislabelled && labels.first().is_some() {
+    if decoded.mislabelled && !labels.is_empty() {
         out.ambiguous("mislabelled_charset", place, 0, short(labels.first().copied().unwrap_or_default()));
     }
     others.extend(decoded.other);

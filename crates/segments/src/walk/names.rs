@@ -44,9 +44,9 @@ fn readable(raw: &[u8]) -> (Vec<u8>, bool) {
         let text = String::from_utf8_lossy(&unfolded).into_owned();
         let mut rest = text.as_str();
         while let Some(start) = rest.find("=?") {
-            line.extend_from_slice(rest[..start].as_bytes());
+            line.extend_from_slice(&rest.as_bytes()[..start]);
             let run = run_of_words(&rest[start..]);
-            let decoded = words::decode(rest[start..start + run].as_bytes());
+            let decoded = words::decode(&rest.as_bytes()[start..start + run]);
             odd |= decoded.odd;
             // Inside quotes already, the words stand for themselves.
             let quoted = line.iter().filter(|b| **b == b'"').count() % 2 == 1;

@@ -31,6 +31,11 @@ pub(crate) fn checked(raw: &[u8], what: &str) -> Extraction {
 }
 
 /// The folder of upstream data, or a note that there is none.
+#[expect(
+    clippy::disallowed_methods,
+    clippy::print_stderr,
+    reason = "the test runner names the folders of test data in the environment"
+)]
 pub(crate) fn upstream() -> Option<PathBuf> {
     let folder = std::env::var_os("WARDLINE_UPSTREAM").map(PathBuf::from);
     if folder.is_none() {

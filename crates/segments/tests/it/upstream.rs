@@ -8,6 +8,7 @@ use crate::common::{checked, files, mbox, upstream};
 const HANG: Duration = Duration::from_secs(60);
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a hang is told by the clock")]
 fn every_upstream_message() {
     let Some(folder) = upstream() else { return };
     let mut messages = 0;

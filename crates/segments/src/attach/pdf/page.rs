@@ -117,15 +117,15 @@ impl<'a> Pages<'a> {
         let mut dict = self.document.get_dictionary(id).ok();
         for _ in 0..20 {
             let Some(d) = dict else { break };
-            if let Ok(found) = d.get_deref(b"MediaBox", self.document).and_then(Object::as_array) {
-                if let Some(found) = numbers::<4>(found) {
-                    return [
-                        found[0].min(found[2]),
-                        found[1].min(found[3]),
-                        found[0].max(found[2]),
-                        found[1].max(found[3]),
-                    ];
-                }
+            if let Ok(found) = d.get_deref(b"MediaBox", self.document).and_then(Object::as_array)
+                && let Some(found) = numbers::<4>(found)
+            {
+                return [
+                    found[0].min(found[2]),
+                    found[1].min(found[3]),
+                    found[0].max(found[2]),
+                    found[1].max(found[3]),
+                ];
             }
             dict = d.get_deref(b"Parent", self.document).and_then(Object::as_dict).ok();
         }
