@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use wardline_cli::{Exit, Failure, Stdout, data_dir};
 
 use crate::python;
-use crate::shell::{root, step};
+use crate::shell::{cargo, root, step};
 
 /// Make expected values of tests anew with pinned Python packages
 #[derive(clap::Args)]
@@ -21,6 +21,8 @@ pub(crate) struct Args {
 
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum Name {
+    /// The published protocol on a synthetic run
+    Analysis,
     /// Tiny models and their logits; needs Linux on x86-64, Python 3.11 and 6 GB for PyTorch
     Classifier,
     Metrics,
@@ -32,13 +34,14 @@ impl Name {
         match self {
             // Logits in single precision; the weights are drawn and must be equal.
             Self::Classifier => 1e-5,
-            Self::Metrics => 1e-12,
+            Self::Analysis | Self::Metrics => 1e-12,
         }
     }
 
-    /// Name and folder; the folder holds `generate.py`, which writes files to the folder given, and `requirements.lock`.
+    /// Name and folder; the folder holds `generate.py`, which writes files to the folder given, and mostly `requirements.lock`.
     fn folder(self) -> (&'static str, &'static str) {
         match self {
+            Self::Analysis => ("analysis", "crates/analysis/fixtures"),
             Self::Classifier => ("classifier", "crates/classifier/tests/fixtures"),
             Self::Metrics => ("metrics", "crates/metrics/fixtures"),
         }
@@ -58,13 +61,25 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
 
 pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
     let (name, folder) = args.name.folder();
-    let python = python::environment(name, &format!("{folder}/requirements.lock"))?;
+    // The analysis needs what the statistics need.
+    let python = match args.name {
+        Name::Analysis => python::environment("metrics", "crates/metrics/fixtures/requirements.lock")?,
+        _ => python::environment(name, &format!("{folder}/requirements.lock"))?,
+    };
     let fresh = root().join("target/fixtures").join(name);
     if fresh.exists() {
         fs::remove_dir_all(&fresh)?;
     }
     fs::create_dir_all(&fresh)?;
-    step(out, &format!("{folder}/generate.py"), python::script(&python, &format!("{folder}/generate.py")).arg(&fresh))?;
+    let mut generate = python::script(&python, &format!("{folder}/generate.py"));
+    generate.arg(&fresh);
+    if matches!(args.name, Name::Analysis) {
+        let run = root().join("target/synthetic-run");
+        let mut write = cargo(&["run", "--quiet", "--package", "wardline-analysis", "--example", "synthetic_run", "--"]);
+        step(out, "the synthetic run", write.arg(&run))?;
+        generate.args([run.join("run"), run.join("naive")]);
+    }
+    step(out, &format!("{folder}/generate.py"), &mut generate)?;
     let model = data_dir(None)?.path.join("models").join(crate::models::MODEL);
     if matches!(args.name, Name::Classifier) && model.is_dir() {
         // What an independent computation says of the model that packages carry, where it has been fetched.

@@ -9,6 +9,7 @@ mod figures;
 mod fixtures;
 mod fuzz_smoke;
 mod models;
+mod page_check;
 mod python;
 mod reproduce;
 mod shell;
@@ -35,6 +36,7 @@ enum Command {
     Features(features::Args),
     Fixtures(fixtures::Args),
     FuzzSmoke(fuzz_smoke::Args),
+    PageCheck(page_check::Args),
     Reproduce(reproduce::Args),
     Test(test::Args),
     Tidy(tidy::Args),
@@ -53,6 +55,7 @@ fn main() -> ExitCode {
         Command::Features(args) => features::run(&args, out),
         Command::Fixtures(args) => fixtures::run(&args, out),
         Command::FuzzSmoke(args) => fuzz_smoke::run(&args, out),
+        Command::PageCheck(args) => page_check::run(&args, out),
         Command::Reproduce(args) => reproduce::run(&args, out),
         Command::Test(args) => test::run(&args, out),
         Command::Tidy(args) => tidy::run(&args, out),

@@ -2,6 +2,7 @@
 
 mod analyze;
 mod corpus;
+mod demo;
 mod detectors;
 mod diff;
 mod ensemble;
@@ -27,6 +28,7 @@ struct Cli {
 enum Command {
     Analyze(Box<analyze::Args>),
     Corpus(corpus::CorpusArgs),
+    Demo(demo::Args),
     Detectors(detectors::Args),
     Diff(diff::Args),
     Ensemble(ensemble::Args),
@@ -44,6 +46,7 @@ fn main() -> ExitCode {
     wardline_cli::run(|out| match cli.command {
         Command::Analyze(args) => analyze::run(&args, out),
         Command::Corpus(args) => corpus::run(&args, out),
+        Command::Demo(args) => demo::run(&args, out),
         Command::Detectors(args) => detectors::run(&args, out),
         Command::Diff(args) => diff::run(&args, out),
         Command::Ensemble(args) => ensemble::run(&args, out),

@@ -2,6 +2,7 @@
 
 mod agent;
 mod classifier;
+mod analyze;
 mod metrics;
 mod segments;
 
@@ -19,6 +20,7 @@ pub(crate) struct Args {
 enum Subject {
     Agent(agent::Args),
     Classifier(classifier::Args),
+    Analyze(analyze::Args),
     Metrics(metrics::Args),
     Segments(segments::Args),
 }
@@ -27,6 +29,7 @@ pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
     match &args.subject {
         Subject::Agent(args) => agent::run(args, out),
         Subject::Classifier(args) => classifier::run(args, out),
+        Subject::Analyze(args) => analyze::run(args, out),
         Subject::Metrics(args) => metrics::run(args, out),
         Subject::Segments(args) => segments::run(args, out),
     }

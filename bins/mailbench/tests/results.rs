@@ -1,0 +1,194 @@
+//! The commands that read results: exit codes, messages, and what they write.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+fn mailbench(folder: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_mailbench")).args(args).current_dir(folder).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A refusal: exit code 2, one line on standard error, nothing on standard output.
+fn refused(folder: &Path, args: &[&str]) -> String {
+    let output = mailbench(folder, args);
+    let error = text(&output.stderr);
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{args:?}: {error}");
+    assert!(error.starts_with("error: ") && error.trim_end().lines().count() == 1, "{args:?}: {error}");
+    error
+}
+
+/// A run of a good and a poor detector: 100 injections over 50 payloads, 400 negatives.
+fn run_folder() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let run = folder.path().join("run");
+    fs::create_dir(&run).unwrap();
+    let (mut manifest, mut good, mut poor) = (String::new(), String::new(), String::new());
+    for n in 0..500_u32 {
+        let injection = n >= 400;
+        let payload = if injection { format!(r#","base_payload_id":"p{}""#, n / 2) } else { String::new() };
+        manifest += &format!(
+            r#"{{"id":"m{n:03}","label":{{"is_malicious":{injection},"threat_type":"{}"}},"surface":[],"provenance":{{"source":"own","synthetic":true{payload}}},"sender_auth_condition":"verified"}}"#,
+            if injection { "prompt_injection_direct" } else { "benign" }
+        );
+        manifest += "\n";
+        let caught = injection && n % 20 != 0;
+        let spread = f64::from(n * 37 % 100) / 1000.0;
+        let row = |name: &str, score: f64| {
+            format!(r#"{{"id":"m{n:03}","detector":"{name}","flagged":{},"score":{score}}}"#, score >= 0.35) + "\n"
+        };
+        good += &row("good", if caught { 0.8 } else { 0.1 } + spread);
+        poor += &row("poor", if n % 3 == 0 { 0.5 } else { 0.2 } + spread);
+    }
+    for (name, file) in [("manifest_used.jsonl", manifest), ("good.jsonl", good), ("poor.jsonl", poor)] {
+        fs::write(run.join(name), file).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn usage_errors() {
+    let folder = run_folder();
+    let here = folder.path();
+    fs::write(here.join("file"), "").unwrap();
+    for command in ["grade", "analyze"] {
+        for limit in ["0", "-1", "-0", "1.5", "all"] {
+            let error = refused(here, &[command, "run", "--limit", limit]);
+            assert!(error.contains("--limit"), "{error}");
+        }
+        assert!(refused(here, &[command, "nowhere"]).contains("nowhere"));
+        assert!(refused(here, &[command, "run", "--detector", "other"]).contains("no predictions file of other"));
+        assert!(refused(here, &[command, "run", "--output-dir", "file/out"]).contains("file/out"));
+        assert!(refused(here, &[command, "run", "--threshold", "2"]).contains("threshold"));
+    }
+    assert!(refused(here, &["analyze", "run", "--replicates", "-5"]).contains("--replicates"));
+    assert!(refused(here, &["analyze", "run", "--replicates", "0"]).contains("replicates"));
+    assert!(refused(here, &["analyze", "run", "--ensemble", "x"]).contains("NAME=A,B"));
+    assert!(refused(here, &["analyze", "run", "--ensemble", "x=good,other"]).contains("\"other\""));
+    assert!(refused(here, &["gate", "run"]).contains("--min"));
+    assert!(refused(here, &["gate", "run", "--min", "f1=.5"]).contains("no condition"));
+    assert!(refused(here, &["gate", "run", "--min", "auc=.5"]).contains("--gate"));
+    assert!(refused(here, &["diff", "file", "file"]).contains("is no analysis"));
+}
+
+#[test]
+fn nothing_is_written_unless_asked() {
+    let folder = run_folder();
+    let here = folder.path();
+    let listing = || {
+        let mut names: Vec<_> = walk(here);
+        names.sort();
+        names
+    };
+    let before = listing();
+    for command in ["grade", "analyze"] {
+        for format in ["text", "json", "csv", "markdown"] {
+            let output = mailbench(here, &[command, "run", "--format", format]);
+            assert!(output.status.success() && !output.stdout.is_empty(), "{}", text(&output.stderr));
+        }
+    }
+    assert_eq!(listing(), before);
+    let output = mailbench(here, &["analyze", "run", "--replicates", "50", "--baseline", "poor", "--output-dir", "out"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let mut written: Vec<String> = walk(&here.join("out"));
+    written.sort();
+    assert_eq!(written, ["analysis.csv", "analysis.json", "analysis.md", "index.html"]);
+    let analysis: Value = serde_json::from_slice(&fs::read(here.join("out/analysis.json")).unwrap()).unwrap();
+    assert_eq!(analysis["schema"], "wardline-mail-analysis/1");
+}
+
+fn walk(folder: &Path) -> Vec<String> {
+    fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect()
+}
+
+#[test]
+fn the_same_bytes_every_time() {
+    let folder = run_folder();
+    let args = ["analyze", "run", "--replicates", "100", "--format", "json", "--baseline", "poor"];
+    let once = mailbench(folder.path(), &args).stdout;
+    let again = Command::new(env!("CARGO_BIN_EXE_mailbench"))
+        .args(args)
+        .current_dir(folder.path())
+        .env("RAYON_NUM_THREADS", "1")
+        .env("LC_ALL", "de_DE.UTF-8")
+        .env("TZ", "Asia/Kathmandu")
+        .output()
+        .unwrap()
+        .stdout;
+    assert!(!once.is_empty() && once == again);
+}
+
+#[test]
+fn the_gate_decides_on_bounds() {
+    let folder = run_folder();
+    let here = folder.path();
+    let code = |args: &[&str]| {
+        let mut all = vec!["gate", "run", "--gate", "good"];
+        all.extend(args);
+        let output = mailbench(here, &all);
+        (output.status.code().unwrap(), text(&output.stdout))
+    };
+    // Recall is .95 of 100: about .89 to .98.
+    assert_eq!(code(&["--min", "recall@.35=.8", "--max", "fpr@.35=.02", "--confidence", ".95"]).0, 0);
+    assert_eq!(code(&["--min", "recall@.35=.99"]).0, 1);
+    assert_eq!(code(&["--max", "fpr@.35=.02", "--min", "recall@.35=.95"]).0, 4);
+    assert_eq!(code(&["--min", "recall@.35=.99", "--min", "recall@.35=.95"]).0, 1);
+    let (exit, found) = code(&["--min", "auc=.5", "--task", "phishing"]);
+    assert_eq!(exit, 4, "{found}");
+    assert!(found.contains("undefined") && found.contains("too few samples to say"));
+
+    // An answer that never came does not pass the gate.
+    let path = here.join("run/good.jsonl");
+    let rows = fs::read_to_string(&path).unwrap();
+    let failed: String = rows
+        .lines()
+        .enumerate()
+        .map(|(n, l)| if n >= 440 { format!("{{\"id\":\"m{n:03}\",\"detector\":\"good\",\"error\":\"timed out\"}}\n") } else { format!("{l}\n") })
+        .collect();
+    fs::write(&path, failed).unwrap();
+    assert_eq!(code(&["--min", "recall@.35=.8"]).0, 1);
+}
+
+#[test]
+fn diff_names_what_changed() {
+    let folder = run_folder();
+    let here = folder.path();
+    let analyze = |out: &str, more: &[&str]| {
+        let mut args = vec!["analyze", "run", "--replicates", "50", "--output-dir", out];
+        args.extend(more);
+        assert!(mailbench(here, &args).status.success());
+        format!("{out}/analysis.json")
+    };
+    let before = analyze("a", &[]);
+    let same = mailbench(here, &["diff", &before, &analyze("b", &[]), "--exit-code"]);
+    assert_eq!((same.status.code(), text(&same.stdout).as_str()), (Some(0), "nothing changed\n"));
+    let path = here.join("run/good.jsonl");
+    let changed = fs::read_to_string(&path).unwrap().replace(":0.8", ":0.3");
+    fs::write(&path, changed).unwrap();
+    let after = analyze("c", &["--seed", "5"]);
+    let output = mailbench(here, &["diff", &before, &after, "--exit-code", "--format", "json"]);
+    assert_eq!(output.status.code(), Some(1));
+    let changes: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let causes: Vec<&str> = changes["causes"].as_array().unwrap().iter().map(|c| c["what"].as_str().unwrap()).collect();
+    assert_eq!(causes, ["settings: seed", "good: predictions"]);
+    let moved = changes["movements"].as_array().unwrap();
+    assert!(moved.iter().any(|m| m["measure"] == "recall" && m["outside_interval"] == true));
+    assert!(moved.iter().all(|m| m["detector"] == "good"));
+}
+
+#[test]
+fn the_demo_goes_the_whole_way() {
+    let folder = TempDir::new().unwrap();
+    let output = mailbench(folder.path(), &["demo", "--output-dir", "out", "--replicates", "50"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let said = text(&output.stdout);
+    assert!(said.contains("heuristics") && said.contains("What structure alone costs"), "{said}");
+    let page = fs::read_to_string(folder.path().join("out/index.html")).unwrap();
+    assert!(page.starts_with("<!DOCTYPE html>") && page.contains("<svg"));
+}
