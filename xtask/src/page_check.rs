@@ -45,6 +45,8 @@ pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
                     if dark { "dark" } else { "light" },
                     violations.len()
                 )?;
+                let asked = found["resources"].as_array().cloned().unwrap_or_default();
+                wrong.extend(asked.iter().map(|name| format!("{name} is asked for")));
                 wrong.extend(violations.iter().map(|v| {
                     format!("{name} at {width} px: {} ({}), {} places: {}", v["id"], v["impact"], v["places"], v["first"])
                 }));
@@ -98,22 +100,11 @@ fn output(command: &mut Command) -> Result<(String, String), Failure> {
     Ok((text(&output.stdout), text(&output.stderr)))
 }
 
-/// What the page says on the console, and what it asks for beyond its own file.
+/// What the page says on the console; a request that its policy forbids is told there too.
 fn quiet(page: &Path, folder: &Path) -> Result<Vec<String>, Failure> {
-    let log = folder.join("net-log.json");
     let mut command = chromium(folder, WIDTHS[0]);
-    command.arg("--enable-logging=stderr").arg(format!("--log-net-log={}", log.display()));
-    let (_, said) = output(command.arg("--dump-dom").arg(url(page)))?;
-    let mut wrong: Vec<String> =
-        said.lines().filter(|l| l.contains(":CONSOLE")).map(|l| format!("console: {l}")).collect();
-    let text = fs::read_to_string(&log)?;
-    for part in text.split("\"url\":\"").skip(1) {
-        let asked = part.split('"').next().unwrap_or_default();
-        if asked.starts_with("http") || asked.starts_with("ws") {
-            wrong.push(format!("asks for {asked}"));
-        }
-    }
-    Ok(wrong)
+    let (_, said) = output(command.arg("--enable-logging=stderr").arg("--dump-dom").arg(url(page)))?;
+    Ok(said.lines().filter(|l| l.contains(":CONSOLE")).map(|l| format!("console: {l}")).collect())
 }
 
 fn url(page: &Path) -> String {
@@ -162,11 +153,12 @@ fn audit(page: &Path, folder: &Path, axe: &str, width: u32, dark: bool) -> Resul
 const RUN: &str = r#"
 addEventListener("load", function () { setTimeout(function () {
   var load = performance.getEntriesByType("navigation")[0].loadEventEnd;
+  var asked = performance.getEntriesByType("resource").map(function (r) { return r.name; });
   document.querySelectorAll("details").forEach(function (d) { d.open = true; });
   axe.run().then(function (found) {
     var pre = document.createElement("pre");
     pre.id = "axe";
-    pre.textContent = JSON.stringify({ load: load, violations: found.violations.map(function (v) {
+    pre.textContent = JSON.stringify({ load: load, resources: asked, violations: found.violations.map(function (v) {
       return { id: v.id, impact: v.impact, places: v.nodes.length, first: v.nodes[0].html.slice(0, 160) };
     }) });
     document.body.innerHTML = "";
