@@ -75,7 +75,8 @@ pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
     generate.arg(&fresh);
     if matches!(args.name, Name::Analysis) {
         let run = root().join("target/synthetic-run");
-        let mut write = cargo(&["run", "--quiet", "--package", "wardline-analysis", "--example", "synthetic_run", "--"]);
+        let mut write =
+            cargo(&["run", "--quiet", "--package", "wardline-analysis", "--example", "synthetic_run", "--"]);
         step(out, "the synthetic run", write.arg(&run))?;
         generate.args([run.join("run"), run.join("naive")]);
     }

@@ -48,7 +48,10 @@ pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
                 let asked = found["resources"].as_array().cloned().unwrap_or_default();
                 wrong.extend(asked.iter().map(|name| format!("{name} is asked for")));
                 wrong.extend(violations.iter().map(|v| {
-                    format!("{name} at {width} px: {} ({}), {} places: {}", v["id"], v["impact"], v["places"], v["first"])
+                    format!(
+                        "{name} at {width} px: {} ({}), {} places: {}",
+                        v["id"], v["impact"], v["places"], v["first"]
+                    )
                 }));
             }
         }
@@ -132,20 +135,25 @@ fn screenshot(page: &Path, folder: &Path, name: &str, width: u32) -> Result<(), 
 /// Runs axe-core in a copy of the page, whose policy would forbid it, and reads what it finds. Everything folded is opened first.
 fn audit(page: &Path, folder: &Path, axe: &str, width: u32, dark: bool) -> Result<Value, Failure> {
     let html = fs::read_to_string(page)?;
-    let (before, rest) = html.split_once("<meta http-equiv=\"Content-Security-Policy\"").ok_or_else(|| {
-        Failure::new(Exit::Failed, format!("{}: no content security policy", page.display()))
-    })?;
+    let (before, rest) = html
+        .split_once("<meta http-equiv=\"Content-Security-Policy\"")
+        .ok_or_else(|| Failure::new(Exit::Failed, format!("{}: no content security policy", page.display())))?;
     let after = rest.split_once('>').map_or("", |(_, after)| after);
     let copy = folder.join("audited.html");
-    fs::write(&copy, format!("{before}{after}").replace("</body>", &format!("<script>{axe}</script><script>{RUN}</script></body>")))?;
+    fs::write(
+        &copy,
+        format!("{before}{after}").replace("</body>", &format!("<script>{axe}</script><script>{RUN}</script></body>")),
+    )?;
     let mut command = chromium(folder, width);
     command.args(["--virtual-time-budget=60000", "--timeout=120000"]);
     if dark {
         command.arg("--blink-settings=preferredColorScheme=0");
     }
     let (dom, _) = output(command.arg("--dump-dom").arg(url(&copy)))?;
-    let found = dom.split_once("<pre id=\"axe\">").and_then(|(_, rest)| rest.split_once("</pre>")).map(|(json, _)| json);
-    let found = found.ok_or_else(|| Failure::new(Exit::Failed, format!("{}: axe-core gave nothing", page.display())))?;
+    let found =
+        dom.split_once("<pre id=\"axe\">").and_then(|(_, rest)| rest.split_once("</pre>")).map(|(json, _)| json);
+    let found =
+        found.ok_or_else(|| Failure::new(Exit::Failed, format!("{}: axe-core gave nothing", page.display())))?;
     let json = found.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&");
     Ok(serde_json::from_str(&json)?)
 }

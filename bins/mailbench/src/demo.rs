@@ -4,9 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
-use wardline_analysis::{
-    Column, Fault, Manifest, Prepared, Reading, Run, Settings, analysis_page, analysis_tables,
-};
+use wardline_analysis::{Column, Fault, Manifest, Prepared, Reading, Run, Settings, analysis_page, analysis_tables};
 use wardline_cli::{Exit, Failure, Stdout};
 use wardline_detectors::{Detector, Heuristics, Input, View, mail_facts};
 use wardline_email_corpus::{BuildInputs, Corpus, Profile, assemble};

@@ -1,4 +1,5 @@
 //! The commands that read results: exit codes, messages, and what they write.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::fs;
 use std::path::Path;
@@ -94,7 +95,8 @@ fn nothing_is_written_unless_asked() {
         }
     }
     assert_eq!(listing(), before);
-    let output = mailbench(here, &["analyze", "run", "--replicates", "50", "--baseline", "poor", "--output-dir", "out"]);
+    let output =
+        mailbench(here, &["analyze", "run", "--replicates", "50", "--baseline", "poor", "--output-dir", "out"]);
     assert!(output.status.success(), "{}", text(&output.stderr));
     let mut written: Vec<String> = walk(&here.join("out"));
     written.sort();
@@ -149,7 +151,13 @@ fn the_gate_decides_on_bounds() {
     let failed: String = rows
         .lines()
         .enumerate()
-        .map(|(n, l)| if n >= 440 { format!("{{\"id\":\"m{n:03}\",\"detector\":\"good\",\"error\":\"timed out\"}}\n") } else { format!("{l}\n") })
+        .map(|(n, l)| {
+            if n >= 440 {
+                format!("{{\"id\":\"m{n:03}\",\"detector\":\"good\",\"error\":\"timed out\"}}\n")
+            } else {
+                format!("{l}\n")
+            }
+        })
         .collect();
     fs::write(&path, failed).unwrap();
     assert_eq!(code(&["--min", "recall@.35=.8"]).0, 1);

@@ -3,6 +3,7 @@
 //! `speed analyze FOLDER NAIVE OUT.json` reads the run, analyses both tasks with 1,000 replicates in the mode that checks published
 //! intervals and in the usual one, and prints milliseconds. `speed write FOLDER N DISTINCT` writes N sorted records and predictions;
 //! `speed grade FOLDER` grades them and prints milliseconds and the largest resident memory in KiB.
+#![expect(clippy::print_stdout, reason = "printing is what this program is for")]
 
 use std::error::Error;
 use std::fs::{self, File};

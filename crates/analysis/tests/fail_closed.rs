@@ -1,4 +1,5 @@
 //! What must stop a run, with a message that names the place, and what may go on with a warning.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! The page of a mail run: what it holds, how large it is, and that nothing in it acts.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
 #[path = "../examples/synthetic_run/data.rs"]
@@ -7,7 +8,7 @@ mod data;
 use std::fs;
 use std::path::Path;
 
-use common::{folder, ids, manifest, row};
+use common::{folder, good, manifest, predictions, row};
 use wardline_analysis::{Prepared, Run, RunRequest, Settings, analysis_page};
 
 fn page(folder: &Path, settings: &Settings) -> String {
@@ -45,11 +46,10 @@ fn twenty_detectors_on_the_published_shape_stay_small() {
 #[test]
 fn nothing_on_the_page_acts_or_loads() {
     let hostile = r#"</script><script>alert(1)</script><img src=x onerror=alert(2)>'"&"#;
-    let lines: String =
-        ids().iter().enumerate().map(|(n, id)| row(id, "x", &format!("{}", n % 2)) + "\n").collect::<String>();
+    let lines = predictions(|n, id| Some(row(id, "x", if n % 2 == 0 { "0" } else { "1" })));
     let escaped = serde_json::to_string(hostile).unwrap();
     let lines = lines.replace(r#""detector":"x""#, &format!(r#""detector":{escaped}"#));
-    let folder = folder(&[("manifest_used.jsonl", &manifest()), ("x.jsonl", &lines)]);
+    let folder = folder(&[("manifest_used.jsonl", &manifest()), ("x.jsonl", &lines), ("y.jsonl", &good("y"))]);
     let html = page(folder.path(), &Settings { replicates: 20, ..Settings::default() });
     assert!(html.contains("&lt;script&gt;alert(1)"));
     // The page's own script is the only one, and nothing names another place.

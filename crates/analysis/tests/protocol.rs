@@ -1,4 +1,5 @@
 //! The published protocol on a synthetic run of the published shape, against the figures of an independent script in Python.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 #[path = "../examples/synthetic_run/data.rs"]
 mod data;

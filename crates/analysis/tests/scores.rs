@@ -1,4 +1,5 @@
 //! Missing and bad scores, layouts, and the two ways of reading a run.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
 

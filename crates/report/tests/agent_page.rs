@@ -55,7 +55,10 @@ fn it_escapes_and_stands_alone() {
     for word in ["http://", "https://", "src=", "url(", "@import"] {
         assert!(!html.contains(word), "{word}");
     }
-    assert!(html.contains("On the Pareto front: &lt;b&gt;keyword&lt;/b&gt;, flow-guard") || html.contains("Pareto front: flow-guard"));
+    assert!(
+        html.contains("On the Pareto front: &lt;b&gt;keyword&lt;/b&gt;, flow-guard")
+            || html.contains("Pareto front: flow-guard")
+    );
     // Controls are labelled and take no part in the front.
     assert!(html.contains("control") && !html.contains("front: deny-all"));
 }

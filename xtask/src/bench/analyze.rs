@@ -41,7 +41,9 @@ pub(super) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
 
     let mut ours: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for _ in 0..REPEATS {
-        for (name, value) in printed(example("speed").arg("analyze").args([&run, &naive]).arg(folder.join("ours.json")))? {
+        for (name, value) in
+            printed(example("speed").arg("analyze").args([&run, &naive]).arg(folder.join("ours.json")))?
+        {
             ours.entry(name).or_default().push(value);
         }
     }
@@ -84,11 +86,20 @@ fn grading(
     let mut seconds = 0.0;
     for n in [predictions / 10, predictions] {
         let many = folder.join("many");
-        step(out, &format!("write {n} predictions"), example("speed").arg("write").arg(&many).args([&n.to_string(), "1001"]))?;
+        step(
+            out,
+            &format!("write {n} predictions"),
+            example("speed").arg("write").arg(&many).args([&n.to_string(), "1001"]),
+        )?;
         let found = printed(example("speed").arg("grade").arg(&many))?;
         let of = |name: &str| found.iter().find(|(n, _)| n == name).map_or(f64::NAN, |(_, v)| *v);
         seconds = of("grade") / 1000.0;
-        writeln!(out, "grade {n} predictions: {seconds:.1} s, {:.0} MiB at most, {} scored", of("memory") / 1024.0, of("scored"))?;
+        writeln!(
+            out,
+            "grade {n} predictions: {seconds:.1} s, {:.0} MiB at most, {} scored",
+            of("memory") / 1024.0,
+            of("scored")
+        )?;
         fs::remove_dir_all(&many)?;
     }
     Ok(seconds)
@@ -102,5 +113,9 @@ fn printed(command: &mut Command) -> Result<Vec<(String, f64)>, Failure> {
         return Err(Failure::new(Exit::Failed, format!("{command:?}: {}: {why}", output.status)));
     }
     let text = String::from_utf8_lossy(&output.stdout);
-    Ok(text.lines().filter_map(|l| l.split_once(' ')).filter_map(|(n, v)| Some((n.to_owned(), v.parse().ok()?))).collect())
+    Ok(text
+        .lines()
+        .filter_map(|l| l.split_once(' '))
+        .filter_map(|(n, v)| Some((n.to_owned(), v.parse().ok()?)))
+        .collect())
 }

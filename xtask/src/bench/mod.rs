@@ -1,8 +1,8 @@
 //! `cargo xtask bench NAME`: ratios and bounds, measured in release builds, side by side in one run. One file a subject.
 
 mod agent;
-mod classifier;
 mod analyze;
+mod classifier;
 mod metrics;
 mod segments;
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 use serde::Deserialize;
 
-use super::{Layout, Manifest, Predictions, Reading, Row};
+use super::{Layout, Manifest, Predictions, Reading, Record, Row};
 use crate::{AnalysisError, Coverage, Fault, Task};
 
 const MANIFEST: &str = "manifest_used.jsonl";
@@ -67,7 +67,6 @@ pub struct Column {
 
 impl Column {
     /// The scores of a task.
-    #[must_use]
     pub fn of(&self, task: Task) -> &[Reading] {
         match task {
             Task::Injection => &self.pi,
@@ -135,7 +134,8 @@ impl Run {
         let records = manifest.records.len();
         for column in &columns {
             if [&column.pi, &column.phishing, &column.any].iter().any(|readings| readings.len() != records) {
-                let message = format!("detector {:?} has not one reading for each of {records} records", column.detector);
+                let message =
+                    format!("detector {:?} has not one reading for each of {records} records", column.detector);
                 return Err(AnalysisError::Request(message));
             }
         }
@@ -167,7 +167,7 @@ impl Run {
         let files = prediction_files(&request.folder)?;
         let index: HashMap<&str, u32> = manifest.records.iter().zip(0..).map(|(r, n)| (r.id.as_str(), n)).collect();
         let columns: Result<Vec<Option<Column>>, AnalysisError> =
-            files.par_iter().map(|file| read_column(file, &index, &beyond_limit, request)).collect();
+            files.par_iter().map(|file| read_column(file, &manifest.records, &index, &beyond_limit, request)).collect();
         let mut columns: Vec<Column> = columns?.into_iter().flatten().collect();
         columns.sort_by(|a, b| a.detector.cmp(&b.detector));
         for column in &mut columns {
@@ -328,6 +328,7 @@ pub(crate) fn absent_ids(
 /// Reads one file; `None` when its detector is not wanted.
 fn read_column(
     file: &Path,
+    records: &[Record],
     index: &HashMap<&str, u32>,
     beyond_limit: &BTreeSet<String>,
     request: &RunRequest,
@@ -356,7 +357,7 @@ fn read_column(
     }
     let detector = reader.detector().to_owned();
     let judge = votes.judge(&detector, request);
-    let absent = || index.iter().filter(|(_, n)| rows[**n as usize].is_none()).map(|(id, _)| *id);
+    let absent = || records.iter().zip(&rows).filter(|(_, row)| row.is_none()).map(|(record, _)| record.id.as_str());
     if let Some(first) = absent().min() {
         absent_ids(file, absent().count() as u64, index.len() as u64, first, judge, request)?;
     }

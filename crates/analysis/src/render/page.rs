@@ -183,7 +183,7 @@ fn large_plots(analysis: &Analysis, task: Task, detectors: &[DetectorCurves]) ->
             description: &format!("Recall against false-positive rate on the test half. AUC {}.", best(|p| p.auc.value)),
             x: Axis::linear("false-positive rate", 0.0, 1.0),
             y: Axis::linear("recall", 0.0, 1.0),
-            guides: &[((0.0, 0.0), (1.0, 1.0))],
+            guides: &[[(0.0, 0.0), (1.0, 1.0)]],
             curves: &roc,
             size: LARGE,
         }
@@ -196,7 +196,7 @@ fn large_plots(analysis: &Analysis, task: Task, detectors: &[DetectorCurves]) ->
             ),
             x: Axis::log("false-positive rate (logarithmic)", 0.0005, 1.0),
             y: Axis::linear("recall", 0.0, 1.0),
-            guides: &[((target, 0.0), (target, 1.0))],
+            guides: &[[(target, 0.0), (target, 1.0)]],
             curves: &stepped(&roc),
             size: LARGE,
         }
@@ -254,7 +254,7 @@ fn reliability(analysis: &Analysis, task: Task) -> Result<Plot, ReportError> {
         description: "Share of positives against mean score in ten bins; a detector whose scores are probabilities follows the diagonal.",
         x: Axis::linear("mean score", 0.0, 1.0),
         y: Axis::linear("share of positives", 0.0, 1.0),
-        guides: &[((0.0, 0.0), (1.0, 1.0))],
+        guides: &[[(0.0, 0.0), (1.0, 1.0)]],
         curves: &curves,
         size: LARGE,
     }

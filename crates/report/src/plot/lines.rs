@@ -119,7 +119,7 @@ pub struct Lines<'a> {
     /// Vertical axis.
     pub y: Axis,
     /// Thin grey lines beside the data: a diagonal, a target.
-    pub guides: &'a [((f64, f64), (f64, f64))],
+    pub guides: &'a [[(f64, f64); 2]],
     /// The lines.
     pub curves: &'a [Curve],
     /// Width and height in pixels.
@@ -161,8 +161,8 @@ impl Lines<'_> {
             .x_label_formatter(&|v| tick(*v))
             .y_label_formatter(&|v| tick(*v))
             .draw()?;
-        for (a, b) in self.guides {
-            chart.draw_series([PathElement::new([*a, *b], palette::GUIDE.stroke_width(1))])?;
+        for ends in self.guides {
+            chart.draw_series([PathElement::new(*ends, palette::GUIDE.stroke_width(1))])?;
         }
         for (n, curve) in self.curves.iter().enumerate() {
             let points = self.thin(&curve.points);
