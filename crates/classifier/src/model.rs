@@ -98,10 +98,8 @@ impl Classifier {
     /// can run; a label that the model does not have; windows longer than the model's positions.
     pub fn load(folder: &Path, entry: Option<&ModelEntry>, options: &LoadOptions) -> Result<Self, ClassifierError> {
         let shown = entry.map_or_else(|| folder.display().to_string(), |e| e.model.clone());
-        let name = entry.map_or_else(
-            || folder.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-            |e| e.model.clone(),
-        );
+        let name = entry
+            .map_or_else(|| folder.file_name().unwrap_or_default().to_string_lossy().into_owned(), |e| e.model.clone());
         let refused = |message: String| ClassifierError::Model { model: shown.clone(), message };
         if options.threads == 0 || options.batch_tokens == 0 {
             return Err(refused("threads and tokens of a batch must be at least 1".to_owned()));

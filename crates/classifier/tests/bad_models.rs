@@ -125,7 +125,8 @@ fn files_that_are_not_the_pinned_ones() {
     let entry = "[models.tiny]\nmodel='ours/tiny'\nrevision='1'\npositive_label='INJECTION'\ngated=false\n";
     fs::write(&registry, format!("{entry}[models.tiny.files]\n\"config.json\"='{}'\n", "0".repeat(64))).unwrap();
     let entry = Registry::read(&registry).unwrap();
-    let error = Classifier::load(folder.path(), Some(entry.get("tiny").unwrap()), &options()).err().unwrap().to_string();
+    let error =
+        Classifier::load(folder.path(), Some(entry.get("tiny").unwrap()), &options()).err().unwrap().to_string();
     assert!(error.contains("config.json: its SHA-256 is ") && error.contains(", not 0000"), "{error}");
 }
 
@@ -150,7 +151,8 @@ fn a_hub_that_is_not_there() {
     options.endpoint = Some("http://127.0.0.1:9".to_owned());
     options.cache = Some(folder.path().join("cache"));
     let entry = registry.get("protectai").unwrap();
-    let fetch = |options| wardline_classifier::fetch_hub(entry, &folder.path().join("m"), options).unwrap_err().to_string();
+    let fetch =
+        |options| wardline_classifier::fetch_hub(entry, &folder.path().join("m"), options).unwrap_err().to_string();
     let error = fetch(&options);
     assert!(!error.contains('\n') && error.contains("protectai/") && error.contains("--model-dir"), "{error}");
     options.offline = true;
