@@ -1,18 +1,18 @@
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use safetensors::{Dtype, SafeTensors};
 use serde::Deserialize;
 
 /// A model's weights as single-precision numbers, each handed out once.
 pub(crate) struct Weights {
-    tensors: HashMap<String, (Vec<usize>, Vec<f32>)>,
+    tensors: BTreeMap<String, (Vec<usize>, Vec<f32>)>,
 }
 
 impl Weights {
     /// Reads the bytes of a safetensors file.
     pub(crate) fn parse(bytes: &[u8]) -> Result<Self, String> {
         let file = SafeTensors::deserialize(bytes).map_err(|e| format!("model.safetensors cannot be read: {e}"))?;
-        let mut tensors = HashMap::new();
+        let mut tensors = BTreeMap::new();
         for (name, view) in file.iter() {
             let data = view.data();
             let numbers = match view.dtype() {
@@ -59,8 +59,7 @@ impl Weights {
     /// Takes a weight out; what stays is let go with the rest.
     pub(crate) fn take(&mut self, name: &str, shape: &[usize]) -> Result<Vec<f32>, String> {
         let Some((found, _)) = self.tensors.get(name) else {
-            let near: BTreeMap<_, _> = self.tensors.iter().collect();
-            let some: Vec<&str> = near.keys().take(2).map(|k| k.as_str()).collect();
+            let some: Vec<&str> = self.tensors.keys().take(2).map(|k| k.as_str()).collect();
             return Err(format!("model.safetensors has no tensor {name}; it has {}, …", some.join(", ")));
         };
         if found != shape {
