@@ -8,6 +8,7 @@ mod features;
 mod figures;
 mod fixtures;
 mod fuzz_smoke;
+mod live;
 mod models;
 mod page_check;
 mod python;
@@ -36,6 +37,7 @@ enum Command {
     Features(features::Args),
     Fixtures(fixtures::Args),
     FuzzSmoke(fuzz_smoke::Args),
+    Live(live::Args),
     PageCheck(page_check::Args),
     Reproduce(reproduce::Args),
     Test(test::Args),
@@ -55,6 +57,7 @@ fn main() -> ExitCode {
         Command::Features(args) => features::run(&args, out),
         Command::Fixtures(args) => fixtures::run(&args, out),
         Command::FuzzSmoke(args) => fuzz_smoke::run(&args, out),
+        Command::Live(args) => live::run(&args, out),
         Command::PageCheck(args) => page_check::run(&args, out),
         Command::Reproduce(args) => reproduce::run(&args, out),
         Command::Test(args) => test::run(&args, out),

@@ -11,6 +11,7 @@ mod grade;
 mod results;
 mod score;
 mod segments;
+mod train;
 
 use std::process::ExitCode;
 
@@ -36,6 +37,7 @@ enum Command {
     Grade(grade::Args),
     Score(Box<score::Args>),
     Segments(segments::Args),
+    Train(train::Args),
 }
 
 fn main() -> ExitCode {
@@ -54,5 +56,6 @@ fn main() -> ExitCode {
         Command::Grade(args) => grade::run(&args, out),
         Command::Score(args) => score::run(&args, out),
         Command::Segments(args) => segments::run(&args, out),
+        Command::Train(args) => train::run(&args, out),
     })
 }

@@ -39,7 +39,8 @@ pub use prediction::{Action, Bands, Hit, Prediction, Verdict};
 pub use protocol::MAIL_PROTOCOL;
 pub use replay::ReplayDetector;
 pub use runner::{
-    DetectorState, Progress, RUN_SCHEMA, RunFile, RunFolder, RunOptions, Summary, file_name, read_predictions, score,
+    DetectorState, Progress, RUN_SCHEMA, RunFile, RunFolder, RunOptions, Summary, file_digest, file_name,
+    read_predictions, score,
 };
 #[cfg(feature = "classifier")]
 pub use scores::ScoresDetector;

@@ -3,6 +3,7 @@
 mod agent;
 mod analyze;
 mod classifier;
+mod detectors;
 mod metrics;
 mod segments;
 
@@ -21,6 +22,7 @@ enum Subject {
     Agent(agent::Args),
     Classifier(classifier::Args),
     Analyze(analyze::Args),
+    Detectors(detectors::Args),
     Metrics(metrics::Args),
     Segments(segments::Args),
 }
@@ -30,6 +32,7 @@ pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
         Subject::Agent(args) => agent::run(args, out),
         Subject::Classifier(args) => classifier::run(args, out),
         Subject::Analyze(args) => analyze::run(args, out),
+        Subject::Detectors(args) => detectors::run(args, out),
         Subject::Metrics(args) => metrics::run(args, out),
         Subject::Segments(args) => segments::run(args, out),
     }

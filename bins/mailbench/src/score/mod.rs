@@ -13,7 +13,7 @@ use wardline_cli::{Exit, Failure, Stdout};
 use wardline_detectors::{Preparer, Price, RunFolder, RunOptions, Stop, Summary, score};
 use wardline_email_corpus::BaseFolder;
 
-pub(crate) use args::Args;
+pub(crate) use args::{Args, ViewArg};
 
 pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
     let stop = stop_on_interrupt()?;

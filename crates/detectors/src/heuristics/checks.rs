@@ -145,7 +145,7 @@ fn lookalike_host(_: &Extraction, facts: &MailFacts, _: bool) -> Option<String> 
 }
 
 fn resembles(host: &str) -> bool {
-    let mixed = |label: &str| label.chars().any(|c| c.is_ascii_alphabetic()) && label.chars().any(|c| !c.is_ascii());
+    let mixed = |label: &str| label.chars().any(|c| c.is_ascii_alphabetic()) && !label.is_ascii();
     if host.split('.').any(|label| label.starts_with("xn--") || mixed(label)) {
         return true;
     }

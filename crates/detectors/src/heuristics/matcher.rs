@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use base64::Engine;
@@ -29,6 +30,20 @@ pub(super) struct RuleSet {
     /// For each rule that is a pattern, its expression.
     expressions: Vec<Option<Regex>>,
     checks: Vec<Option<Check>>,
+    /// Whether some rule looks at certain segments alone.
+    placed: bool,
+}
+
+/// What is known of a message while its texts are matched one after the other.
+struct State {
+    /// Every rule's first hit.
+    hits: Vec<Option<Hit>>,
+    /// The rules that a trigger of the text at hand calls for.
+    called: Vec<bool>,
+    /// Hashes of the visible texts that were matched.
+    seen: Vec<u64>,
+    /// Whether an injection rule of some weight fired in text that a person does not see.
+    hidden: bool,
 }
 
 /// A hit of a pattern: rule, place in the normalised text.
@@ -82,7 +97,8 @@ impl RuleSet {
             .kind(Some(AhoCorasickKind::DFA))
             .build(words)
             .map_err(|e| e.to_string())?;
-        Ok(Self { triggers, called, expressions, checks, bias, rules })
+        let placed = rules.iter().any(|r| matches!(&r.kind, RuleKind::Pattern { places, .. } if !places.is_empty()));
+        Ok(Self { triggers, called, expressions, checks, placed, bias, rules })
     }
 
     pub(super) fn rules(&self) -> &[Rule] {
@@ -95,17 +111,17 @@ impl RuleSet {
 
     /// Every rule's first hit, in the order of the rules.
     pub(super) fn hits(&self, extraction: &Extraction, facts: &MailFacts) -> Vec<RuleHit<'_>> {
-        let mut hits: Vec<Option<Hit>> = vec![None; self.rules.len()];
-        let mut hidden = false;
-        let mut called = vec![false; self.rules.len()];
+        let rules = self.rules.len();
+        let mut state = State { hits: vec![None; rules], called: vec![false; rules], seen: Vec::new(), hidden: false };
         for segment in &extraction.segments {
             let place = || format!("{} {}", segment.kind.name(), segment.reference);
-            hidden |= self.text(segment, &segment.content, &place, None, &mut called, &mut hits);
+            self.text(segment, &segment.content, &place, None, &mut state);
             for (offset, decoded) in decoded_runs(&segment.content) {
                 let place = || format!("{} {} base64", segment.kind.name(), segment.reference);
-                hidden |= self.text(segment, &decoded, &place, Some(offset), &mut called, &mut hits);
+                self.text(segment, &decoded, &place, Some(offset), &mut state);
             }
         }
+        let State { mut hits, hidden, .. } = state;
         for (i, rule) in self.rules.iter().enumerate() {
             let place = match &rule.kind {
                 RuleKind::Signal { signal, at_least } => {
@@ -125,31 +141,40 @@ impl RuleSet {
         self.rules.iter().zip(hits).filter_map(|(rule, hit)| hit.map(|h| (rule, h))).collect()
     }
 
-    /// Matches one text; says whether an injection rule with a weight fired in a place that a person does not see.
+    /// Matches one text of a segment, or one that stands encoded `inside` it at an offset.
     fn text(
         &self,
         segment: &Segment,
         content: &str,
         place: &dyn Fn() -> String,
         inside: Option<usize>,
-        called: &mut [bool],
-        hits: &mut [Option<Hit>],
-    ) -> bool {
+        state: &mut State,
+    ) {
         let content = head(content, MAX_TEXT);
         let normal = Normal::of(content);
-        called.fill(false);
+        if segment.kind != SegmentKind::HtmlHidden && inside.is_none() && !self.placed {
+            // The plain and the HTML body mostly say the same.
+            let mut hasher = DefaultHasher::new();
+            normal.text.trim().hash(&mut hasher);
+            let hash = hasher.finish();
+            if state.seen.contains(&hash) {
+                return;
+            }
+            state.seen.push(hash);
+        }
+        state.called.fill(false);
         let mut any = false;
         for found in self.triggers.find_overlapping_iter(&normal.text) {
             for &rule in &self.called[found.pattern().as_usize()] {
-                any |= !called[rule];
-                called[rule] = true;
+                any |= !state.called[rule];
+                state.called[rule] = true;
             }
         }
         if !any {
-            return false;
+            return;
         }
         let mut all = Vec::new();
-        for (i, rule) in self.rules.iter().enumerate().filter(|(i, _)| called[*i]) {
+        for (i, rule) in self.rules.iter().enumerate().filter(|(i, _)| state.called[*i]) {
             let RuleKind::Pattern { places, .. } = &rule.kind else { continue };
             if !places.is_empty() && !places.contains(&segment.kind) {
                 continue;
@@ -158,25 +183,22 @@ impl RuleSet {
             let found = expression.find_iter(&normal.text).take(MAX_HITS);
             all.extend(found.map(|m| Found { rule: i, start: m.start(), end: m.end() }));
         }
-        let mut hidden = false;
         let unseen = segment.kind == SegmentKind::HtmlHidden || inside.is_some();
         let mut put = |i: usize, start: usize, end: usize| {
             let rule = &self.rules[i];
-            hidden |= unseen && rule.task == Task::Injection && rule.weight > 0.5;
+            state.hidden |= unseen && rule.task == Task::Injection && rule.weight >= 1.0;
             let offset = inside.unwrap_or_else(|| normal.original(start));
-            hits[i].get_or_insert_with(|| hit(rule, place(), offset, &normal.text[start..end]));
+            state.hits[i].get_or_insert_with(|| hit(rule, place(), offset, &normal.text[start..end]));
         };
         for found in &all {
             put(found.rule, found.start, found.end);
         }
         for (i, rule) in self.rules.iter().enumerate() {
-            if let RuleKind::Near { all_of, within } = &rule.kind {
-                if let Some((start, end)) = self.near(&all, all_of, *within) {
-                    put(i, start, end);
-                }
+            let RuleKind::Near { all_of, within } = &rule.kind else { continue };
+            if let Some((start, end)) = self.near(&all, all_of, *within) {
+                put(i, start, end);
             }
         }
-        hidden
     }
 
     /// The place where every tag has a hit, of another rule, within reach of the first tag's.

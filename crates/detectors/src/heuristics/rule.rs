@@ -114,11 +114,40 @@ pub(super) fn parse(file: &str, text: &str) -> Result<Parsed, String> {
     Ok(Parsed { bias, rules })
 }
 
-/// Puts names in; letters that look Latin become so, as they do in the text.
+/// Puts names in; letters that look Latin become so, as they do in the text. Words are of ASCII letters, digits, the underscore and all
+/// that is not ASCII, which keeps automata small and fast.
 fn expand(pattern: &str, names: &BTreeMap<String, String>) -> String {
+    const WORD: &str = r"0-9a-z_\x{80}-\x{10FFFF}";
     let named =
         names.iter().fold(pattern.to_owned(), |text, (name, value)| text.replace(&format!("{{{{{name}}}}}"), value));
-    named.chars().map(|c| lookalike(c).unwrap_or(c)).collect()
+    let mut out = String::with_capacity(named.len());
+    let (mut inside, mut escaped) = (false, false);
+    for c in named.chars() {
+        if std::mem::take(&mut escaped) {
+            match c {
+                'w' if inside => out.push_str(WORD),
+                'w' => out.push_str(&format!("[{WORD}]")),
+                'W' if !inside => out.push_str(&format!("[^{WORD}]")),
+                'd' => out.push_str(if inside { "0-9" } else { "[0-9]" }),
+                'b' if !inside => out.push_str(r"(?-u:\b)"),
+                other => {
+                    out.push('\\');
+                    out.push(other);
+                }
+            }
+            continue;
+        }
+        match c {
+            '\\' => escaped = true,
+            '[' => inside = true,
+            ']' => inside = false,
+            _ => {}
+        }
+        if c != '\\' {
+            out.push(lookalike(c).unwrap_or(c));
+        }
+    }
+    out
 }
 
 fn rule(entry: Entry, file: &str, names: &BTreeMap<String, String>) -> Result<Rule, String> {

@@ -134,10 +134,8 @@ impl RunFolder {
         if let Some((taken, _)) = self.run.detectors.iter().find(|(n, s)| n.as_str() != name && s.file == state.file) {
             return Err(other(format!("{} is the file of detector {taken}", state.file)));
         }
-        if let Some(old) = self.run.detectors.get(name) {
-            if let Some(what) = difference(old, &state) {
-                return Err(other(format!("detector {name} had {what}")));
-            }
+        if let Some(what) = self.run.detectors.get(name).and_then(|old| difference(old, &state)) {
+            return Err(other(format!("detector {name} had {what}")));
         }
         let file = self.path.join(&state.file);
         let state = match self.run.detectors.remove(name) {
@@ -300,8 +298,11 @@ fn begins_with(new: &Path, old: &Path) -> Result<bool, DetectorError> {
     }
 }
 
-/// The SHA-256 of a file, in hexadecimal.
-pub(crate) fn file_digest(path: &Path) -> Result<String, DetectorError> {
+/// The SHA-256 of a file, in lower-case hexadecimal.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn file_digest(path: &Path) -> Result<String, DetectorError> {
     let mut input = BufReader::with_capacity(1 << 16, File::open(path).map_err(DetectorError::io(path))?);
     let mut digest = Sha256::new();
     loop {

@@ -8,8 +8,8 @@ mod segments_file;
 mod sort;
 mod work;
 
-pub use folder::{DetectorState, RUN_SCHEMA, RunFile, RunFolder, file_name};
-pub(crate) use folder::{file_digest, hex};
+pub(crate) use folder::hex;
+pub use folder::{DetectorState, RUN_SCHEMA, RunFile, RunFolder, file_digest, file_name};
 pub use log::read_predictions;
 pub(crate) use log::sync_folder;
 pub use run::{Progress, RunOptions, Summary, score};

@@ -45,10 +45,8 @@ impl Detector for Scripted {
 
     fn predict_batch(&self, inputs: &[Input]) -> Vec<Result<Verdict, Failure>> {
         let call = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
-        if let Some((at, stop)) = &self.stop_at {
-            if call >= *at {
-                stop.request();
-            }
+        if let Some((_, stop)) = self.stop_at.as_ref().filter(|(at, _)| call >= *at) {
+            stop.request();
         }
         let answer = |input: &Input| {
             *self.asked.lock().unwrap().entry(input.id().to_owned()).or_default() += 1;

@@ -1,5 +1,6 @@
 //! Every adapter over HTTP against a real server on this machine.
 #![cfg(feature = "http")]
+#![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests may panic, and measure waits")]
 
 mod failures;
 mod server;
