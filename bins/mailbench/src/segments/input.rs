@@ -223,7 +223,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a.mbox");
         fs::write(&path, "From a\nSubject: 1\n\none\nFrom here on\n\nFrom b\nSubject: 2\n\ntwo\n").expect("a file");
-        let items: Vec<Item> = named(&[path]).expect("paths").map(|i| i.ok().expect("an item")).collect();
+        let items: Vec<Item> = named(&[path]).expect("paths").map(|i| i.expect("an item")).collect();
         let texts: Vec<String> = items
             .iter()
             .map(|i| match i.read() {
