@@ -16,8 +16,12 @@ pub(crate) struct ScoringArgs {
     model_dir: Option<PathBuf>,
 
     /// Corpus whose texts are scored
-    #[arg(long, value_name = "NAME")]
-    corpus: String,
+    #[arg(long, value_name = "NAME", required_unless_present = "texts")]
+    corpus: Option<String>,
+
+    /// Instead of a corpus, texts of one's own, mail for instance: a file of JSON objects, one a line, with text
+    #[arg(long, value_name = "FILE", conflicts_with = "corpus", requires = "out")]
+    texts: Option<PathBuf>,
 
     /// Table to write; a partial one is gone on with [default: scores/CORPUS/MODEL.json in the data folder]
     #[arg(long, value_name = "FILE")]
@@ -107,7 +111,7 @@ mod with_models {
         Chunking, Classifier, CorpusTexts, Engine, LoadOptions, ModelEntry, RUNTIME, Registry, ScoreTable,
     };
     use wardline_cli::{Exit, Failure, Stdout, data_dir, progress_bar};
-    use wardline_defense::Source;
+    use wardline_defense::{Source, Text};
 
     use super::{EngineArg, ScoringArgs};
     use crate::{corpora, models};
@@ -121,8 +125,7 @@ mod with_models {
 
     pub(crate) fn run(args: &ScoringArgs, out: &mut Stdout) -> Result<Exit, Failure> {
         let data = data_dir(args.data_dir.as_deref())?.path;
-        let corpus = corpora::load(&args.corpus, args.data_dir.as_deref())?;
-        let texts = CorpusTexts::of(corpus.scenarios());
+        let texts = texts(args)?;
         let registry = Registry::built_in()?;
         let entry = args.model.as_deref().map(|key| registry.get(key)).transpose()?;
         let mut model = load(args, entry, &data)?;
@@ -134,7 +137,8 @@ mod with_models {
         }
         let path = args.out.clone().unwrap_or_else(|| {
             let name = args.model.clone().unwrap_or_else(|| "model".to_owned());
-            data.join("scores").join(&args.corpus).join(format!("{name}{}.json", model.chunking().suffix()))
+            let corpus = args.corpus.as_deref().unwrap_or_default();
+            data.join("scores").join(corpus).join(format!("{name}{}.json", model.chunking().suffix()))
         });
         let shown = path.display().to_string();
         let mut table = if path.is_file() { ScoreTable::read(&path)? } else { model.table() };
@@ -161,6 +165,23 @@ mod with_models {
             progress.windows_run
         )?;
         Ok(Exit::Ok)
+    }
+
+    fn texts(args: &ScoringArgs) -> Result<CorpusTexts, Failure> {
+        let Some(path) = &args.texts else {
+            let corpus = corpora::load(args.corpus.as_deref().unwrap_or_default(), args.data_dir.as_deref())?;
+            return Ok(CorpusTexts::of(corpus.scenarios()));
+        };
+        let shown = path.display();
+        let lines = fs::read_to_string(path).map_err(|e| Failure::usage(format!("{shown}: {e}")))?;
+        let mut texts = Vec::new();
+        for (i, line) in lines.lines().enumerate().filter(|(_, l)| !l.trim().is_empty()) {
+            let value: serde_json::Value =
+                serde_json::from_str(line).map_err(|e| Failure::usage(format!("{shown}, line {}: {e}", i + 1)))?;
+            let text = value["text"].as_str();
+            texts.push(Text::new(text.ok_or_else(|| Failure::usage(format!("{shown}, line {}: no text", i + 1)))?));
+        }
+        Ok(CorpusTexts::from_texts(texts))
     }
 
     fn load(args: &ScoringArgs, entry: Option<&ModelEntry>, data: &Path) -> Result<Classifier, Failure> {

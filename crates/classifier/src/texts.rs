@@ -39,6 +39,15 @@ impl CorpusTexts {
         texts
     }
 
+    /// Texts of one's own, such as the flattened segments of mail; none counts as read in a benign task or as carrying.
+    pub fn from_texts(texts: impl IntoIterator<Item = Text>) -> Self {
+        let mut all = Self::default();
+        for text in texts {
+            all.add(&Arc::new(text));
+        }
+        all
+    }
+
     fn add(&mut self, text: &Arc<Text>) {
         if !text.as_str().is_empty() {
             self.all.entry(*text.sha256()).or_insert_with(|| Arc::clone(text));
