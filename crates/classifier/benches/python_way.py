@@ -1,4 +1,4 @@
-"""The Python way to score texts: windows in the order of the texts, batches of sixteen, padded to the longest of a batch.
+"""The Python way to score texts: windows in the order of the texts, batches of sixteen, padded as the model's tokenizer pads.
 
     python_way.py MODEL.onnx TOKENIZER.json THREADS WINDOW STRIDE < TEXTS
 
@@ -38,18 +38,18 @@ def main():
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-    tokenizer = Tokenizer.from_file(tokenizer_file)
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
+    tokenizer, cutter = Tokenizer.from_file(tokenizer_file), Tokenizer.from_file(tokenizer_file)
+    cutter.no_truncation()
+    cutter.no_padding()
+    if tokenizer.padding is None:
+        tokenizer.enable_padding()
 
     start, before = time.perf_counter(), time.process_time()
     owners, pieces = [], []
     for owner, text in enumerate(texts):
-        for piece in cut(tokenizer, text, window, stride):
+        for piece in cut(cutter, text, window, stride):
             owners.append(owner)
             pieces.append(piece)
-    tokenizer.enable_truncation(window + 2)
-    tokenizer.enable_padding()
     scores, tokens = [0.0] * len(texts), 0
     for at in range(0, len(pieces), BATCH):
         batch = tokenizer.encode_batch(pieces[at : at + BATCH])
