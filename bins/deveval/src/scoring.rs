@@ -300,8 +300,7 @@ mod with_models {
         for (text, score) in chosen.iter().zip(scores) {
             let apart = (table.score(text).unwrap_or(f64::NAN) - f64::from(score)).abs();
             worst = worst.max(apart);
-            // Also true when one of the two is no number.
-            if !(apart <= TOLERANCE) {
+            if apart.is_nan() || apart > TOLERANCE {
                 differ.insert(text.sha256(), apart);
             }
         }

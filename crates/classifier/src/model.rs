@@ -482,7 +482,7 @@ fn backend(
     weights: Weights,
     options: &LoadOptions,
 ) -> Result<Box<dyn Backend>, ClassifierError> {
-    match &options.engine {
+    match options.engine {
         #[cfg(feature = "candle")]
         Engine::Candle => {
             let device = candle_core::Device::Cpu;
@@ -490,14 +490,14 @@ fn backend(
         }
         #[cfg(feature = "cuda")]
         Engine::CandleCuda(number) => {
-            let device = candle_core::Device::new_cuda(*number).map_err(|e| ClassifierError::Model {
+            let device = candle_core::Device::new_cuda(number).map_err(|e| ClassifierError::Model {
                 model: model.to_owned(),
                 message: format!("CUDA device {number}: {e}"),
             })?;
             Ok(Box::new(crate::backend::candle::Candle::new(model, architecture, weights, options.threads, device)?))
         }
         #[cfg(feature = "ort")]
-        Engine::OnnxRuntime(library) => {
+        Engine::OnnxRuntime(ref library) => {
             let threads = options.threads;
             Ok(Box::new(crate::backend::ort::OnnxRuntime::new(model, architecture, weights, threads, library)?))
         }
