@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+#[cfg(not(feature = "inference"))]
 use wardline_cli::{Exit, Failure, Stdout};
 
 #[derive(Args)]

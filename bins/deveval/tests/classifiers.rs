@@ -1,4 +1,5 @@
 //! Classifier defenses from published score tables: every published figure, and what is refused.
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic, and says why it is skipped")]
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

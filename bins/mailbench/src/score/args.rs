@@ -81,7 +81,7 @@ pub(crate) struct PolicyArgs {
     /// Dollars for a request
     #[arg(long, value_name = "DOLLARS", default_value_t = 0.0, value_parser = dollars)]
     pub(crate) price_request: f64,
-    /// Proxy for services, such as http://proxy.example:3128
+    /// Proxy for services, such as `http://proxy.example:3128`
     #[arg(long, value_name = "URL")]
     pub(crate) proxy: Option<String>,
 }
