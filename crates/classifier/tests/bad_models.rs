@@ -1,4 +1,5 @@
 //! Models that cannot be run are refused by name, each in one line.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 #![cfg(feature = "candle")]
 
 use std::fs;
@@ -151,8 +152,9 @@ fn a_hub_that_is_not_there() {
     options.endpoint = Some("http://127.0.0.1:9".to_owned());
     options.cache = Some(folder.path().join("cache"));
     let entry = registry.get("protectai").unwrap();
-    let fetch =
-        |options| wardline_classifier::fetch_hub(entry, &folder.path().join("m"), options).unwrap_err().to_string();
+    let fetch = |options: &wardline_classifier::HubOptions| {
+        wardline_classifier::fetch_hub(entry, &folder.path().join("m"), options).unwrap_err().to_string()
+    };
     let error = fetch(&options);
     assert!(!error.contains('\n') && error.contains("protectai/") && error.contains("--model-dir"), "{error}");
     options.offline = true;

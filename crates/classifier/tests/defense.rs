@@ -1,4 +1,5 @@
 //! Score tables as defenses.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::sync::Arc;
 

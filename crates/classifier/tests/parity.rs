@@ -1,4 +1,5 @@
 //! Tiny models of every architecture give the logits of the reference implementation, in every engine and batch.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 #![cfg(any(feature = "candle", feature = "ort"))]
 
 use std::fs;
