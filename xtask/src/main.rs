@@ -9,6 +9,7 @@ mod figures;
 mod fixtures;
 mod fuzz_smoke;
 mod live;
+mod mail;
 mod models;
 mod page_check;
 mod python;

