@@ -3,8 +3,10 @@ use wardline_metrics::{Bootstrap, Design, Estimate, IntervalKind, Stream, mcnema
 
 use crate::{EvaluateError, Evaluation, Outcome, Scenario};
 
-/// A 95 % interval that respects the crossing of tasks: a two-way bootstrap, in which user tasks and injection tasks are both
-/// resampled, within suites. Where the bootstrap has no spread (0 of n, n of n) it is Wilson's over the tasks of the smaller axis.
+/// A 95 % interval that respects the crossing of tasks: Wilson's interval with the effective sample size that the two-way bootstrap
+/// variance gives (Student's t). The variance is put together from bootstraps of user tasks, injection tasks and pairs, each within
+/// suites ([`wardline_metrics::BootstrapInterval::StudentT`]). Where the bootstrap has no spread (0 of n, n of n) it is Wilson's over
+/// the tasks of the smaller axis.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CrossedInterval {
@@ -54,7 +56,8 @@ pub struct PairedResult {
 pub struct PairedRate {
     /// The first rate minus the second; `None` without scenarios.
     pub difference: Option<f64>,
-    /// Lower bound of the 95 % interval: two-way bootstrap for crossed scenarios, else the bootstrap over user tasks.
+    /// Lower bound of the 95 % interval: Student's t with the two-way bootstrap variance for crossed scenarios, else with that of the
+    /// bootstrap over scenarios; closed form when all scenarios count alike.
     pub low: Option<f64>,
     /// Upper bound.
     pub high: Option<f64>,

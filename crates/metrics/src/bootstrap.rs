@@ -1,3 +1,4 @@
+use crate::design::Axis;
 use crate::interval::{normal_cdf, normal_quantile, student_quantile, wilson_at, wilson_of_share};
 use crate::quantile::of_sorted;
 use crate::replicates::{self, Evaluate};
@@ -11,24 +12,34 @@ pub enum BootstrapInterval {
     /// The quantiles of the replicates at (1 − confidence) / 2 and (1 + confidence) / 2. The published mail figures use it.
     Percentile,
     /// Bias-corrected and accelerated percentiles (B. Efron, "Better bootstrap confidence intervals", JASA 82 (1987)); the
-    /// acceleration comes from the delete-one-unit jackknife. Not defined for a crossed design. Where a number's correction is not
-    /// defined (all replicates on one side of it, or no spread in the jackknife) that number gets its percentile interval.
+    /// acceleration comes from the jackknife: without each unit in turn, or, for numbers other than rates and means with more than
+    /// 1,000 units, without each of 1,000 blocks of units. Not defined for a crossed or stratified design. Where a number's
+    /// correction is not defined (all replicates on one side of it, or no spread in the jackknife) that number gets its percentile
+    /// interval.
     Bca,
     /// Student's t with the bootstrap's standard error, freed of what the plain bootstrap gets wrong with few units.
     ///
     /// The variance V and the degrees of freedom f:
     ///
-    /// * One axis with G units in S strata: the variance of the replicates times G / (G − S), f = G − S.
+    /// * One axis with G units: the variance of the replicates times G / (G − 1), f = G − 1.
     /// * Crossed: the pigeonhole bootstrap counts the variance of the single cells three times. V is put together from bootstraps
-    ///   of either axis alone and of the cells. With R and C units on the axes, n cells that have rows, variances v₁, v₂ and v₀ (each
-    ///   freed of its bias as above), the variation e of cells, a of the first and b of the second axis solve R v₁ = a + e R/n,
+    ///   of either axis alone and of the cells, three more runs. With R and C units on the axes, n cells that have rows, variances v₁, v₂
+    ///   and v₀ (each freed of its bias as above), the variation e of cells, a of the first and b of the second axis solve R v₁ = a + e R/n,
     ///   C v₂ = b + e C/n and n v₀ = a + b + e, none below 0; V = a/R + b/C + e/n, and f is Satterthwaite's. The equations hold for
     ///   means over complete designs, and are taken over to other numbers. (Adding and subtracting one-way variances: A. C.
     ///   Cameron, J. B. Gelbach, D. L. Miller, "Robust inference with multiway clustering", JBES 29 (2011).)
     ///
-    /// A number p in 0..=1 gets Wilson's interval with the effective sample size p(1 − p) / V and t in place of the normal quantile
-    /// (N. Dean, M. Pagano, "Evaluating confidence interval methods for binomial proportions in clustered surveys", J. Surv. Stat.
-    /// Methodol. 3 (2015)); at 0 or 1 exactly, its percentile interval. Other numbers get value ± t √V.
+    /// * Strata: each is drawn alone, as many runs as there are strata; the parts of V add up, each freed of its own bias, and f is
+    ///   Satterthwaite's over all of them. A stratum of one unit on an axis adds nothing: what its units vary is not to be known.
+    ///
+    /// A rate p gets Wilson's interval with the effective sample size p(1 − p) / V and t in place of the normal quantile (N. Dean,
+    /// M. Pagano, "Evaluating confidence interval methods for binomial proportions in clustered surveys", J. Surv. Stat. Methodol. 3
+    /// (2015)). A guard of our own keeps the effective size at or below u (1 + k), where u is the number of independent units (rows,
+    /// clusters, or the smaller axis) and k how many rows have the rarer outcome: a handful of hits says little on how hits cluster.
+    /// At k = 0 it is the closed form's. Rates near 0 or 1 get intervals that cover more than they claim. The true-positive rate
+    /// at a false-positive target counts as a rate, although its threshold is found anew in each replicate.
+    ///
+    /// Other numbers (areas, average precision, means, differences) get value ± t √V, cut off at the ends of their range.
     #[default]
     StudentT,
 }
@@ -42,17 +53,18 @@ pub enum IntervalKind {
     Percentile,
     /// Bias-corrected and accelerated bootstrap.
     Bca,
-    /// Student's t with the bootstrap's standard error.
+    /// Student's t with the bootstrap's standard error; for a rate, Wilson's interval with the effective sample size.
     StudentT,
     /// Wilson's or Newcombe's score interval over the independent units: the bootstrap had no spread.
     Score,
-    /// None: the number or all its replicates are undefined, or the bootstrap had no spread and no closed form applies.
+    /// None: the number or more than a tenth of its replicates are undefined, or the bootstrap had no spread and no closed form
+    /// applies.
     Undefined,
 }
 
 /// A number with its interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Estimate {
     /// The statistic of the rows as they are; NaN when it is undefined.
@@ -61,7 +73,8 @@ pub struct Estimate {
     pub interval: Option<Interval>,
     /// What the interval is.
     pub kind: IntervalKind,
-    /// Standard deviation of the replicates.
+    /// The standard error. With [`IntervalKind::StudentT`] √V, on which the interval rests; else the standard deviation of the
+    /// replicates (in a crossed design the pigeonhole bootstrap's, which is larger than √V where cells vary).
     pub standard_error: f64,
     /// Replicates in which the statistic is defined.
     pub replicates: usize,
@@ -104,8 +117,9 @@ pub(crate) struct Shape {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ClosedForm {
     Unknown,
-    /// A share of this many independent units.
+    /// A share of this many rows, over this many independent units.
     Rate {
+        rows: usize,
         units: usize,
     },
     /// An area under the ROC curve over this many independent units of either class.
@@ -118,7 +132,7 @@ pub(crate) enum ClosedForm {
 impl ClosedForm {
     fn interval(self, value: f64, confidence: f64) -> Option<Interval> {
         match self {
-            Self::Rate { units } if units > 0 => Some(wilson_of_share(value, units as f64, confidence)),
+            Self::Rate { units, .. } if units > 0 => Some(wilson_of_share(value, units as f64, confidence)),
             Self::Auc { positives, negatives } => {
                 score_auc_interval(value, positives as u64, negatives as u64, confidence).ok().flatten()
             }
@@ -130,8 +144,9 @@ impl ClosedForm {
 impl Shape {
     pub(crate) const ANY: Self = Self { range: (f64::NEG_INFINITY, f64::INFINITY), closed_form: ClosedForm::Unknown };
 
-    pub(crate) fn rate(units: usize) -> Self {
-        Self { range: (0.0, 1.0), closed_form: ClosedForm::Rate { units } }
+    pub(crate) fn rate(design: &Design) -> Self {
+        let units = design.independent_units(|_| true);
+        Self { range: (0.0, 1.0), closed_form: ClosedForm::Rate { rows: design.len(), units } }
     }
 }
 
@@ -209,7 +224,7 @@ impl Bootstrap {
         Self { replicates: 1000, confidence: 0.95, interval: BootstrapInterval::default(), stream }
     }
 
-    /// Another number of replicates; at least 2.
+    /// Another number of replicates: 2 to 10,000,000.
     #[must_use]
     pub fn replicates(mut self, replicates: usize) -> Self {
         self.replicates = replicates;
@@ -245,8 +260,7 @@ impl Bootstrap {
     /// # Ok::<(), wardline_metrics::MetricsError>(())
     /// ```
     pub fn rate(&self, design: &Design, hits: &[bool]) -> Result<Estimate, MetricsError> {
-        let shape = Shape::rate(design.independent_units(|_| true));
-        self.mean_with(design, &to_numbers(hits), Target::Single(shape))
+        self.mean_with(design, &to_numbers(hits), Target::Single(Shape::rate(design)))
     }
 
     /// The difference of two shares of the same rows, `first − second`, paired: both are read from the same replicate.
@@ -267,7 +281,7 @@ impl Bootstrap {
     pub fn rate_difference(&self, design: &Design, first: &[bool], second: &[bool]) -> Result<Estimate, MetricsError> {
         check::same_length("first", design.len(), first.len())?;
         check::same_length("second", design.len(), second.len())?;
-        let shape = Shape::rate(design.independent_units(|_| true));
+        let shape = Shape::rate(design);
         let share = |hits: &[bool]| hits.iter().filter(|&&h| h).count() as f64 / hits.len() as f64;
         let difference: Vec<f64> = first.iter().zip(second).map(|(&a, &b)| f64::from(a) - f64::from(b)).collect();
         let target = Target::Difference { first: (share(first), shape), second: (share(second), shape) };
@@ -326,9 +340,9 @@ impl Bootstrap {
 
     pub(crate) fn check(&self, design: &Design) -> Result<(), MetricsError> {
         check::confidence(self.confidence)?;
-        if self.replicates < 2 {
+        if !(2..=10_000_000).contains(&self.replicates) {
             let value = self.replicates as f64;
-            return Err(MetricsError::OutOfRange { what: "number of replicates", value, range: "2.." });
+            return Err(MetricsError::OutOfRange { what: "number of replicates", value, range: "2..=10000000" });
         }
         if matches!(self.stream.0, crate::stream::Kind::Numpy(_))
             && !(design.axes.len() == 1 && design.axes[0].strata.len() == 1)
@@ -360,6 +374,9 @@ impl Bootstrap {
         let columns = self.columns(&values, &self.run(design, &statistic));
         let jackknife = match self.interval {
             BootstrapInterval::Bca if design.axes.len() > 1 => return Err(MetricsError::CrossedDesign("BCa")),
+            BootstrapInterval::Bca if design.axes[0].strata.len() > 1 => {
+                return Err(MetricsError::StratifiedDesign("BCa"));
+            }
             BootstrapInterval::Bca => replicates::jackknife(design, &statistic),
             _ => Vec::new(),
         };
@@ -372,7 +389,8 @@ impl Bootstrap {
             .zip(targets)
             .enumerate()
             .map(|(i, (column, target))| {
-                let (interval, kind) = if column.value.is_nan() || column.sorted.is_empty() {
+                let mut standard_error = column.variance().sqrt();
+                let (interval, kind) = if column.value.is_nan() || column.undefined * 10 > self.replicates {
                     (None, IntervalKind::Undefined)
                 } else if !column.has_spread() {
                     match target.closed_form(column.value, self.confidence) {
@@ -386,7 +404,13 @@ impl Bootstrap {
                             let without: Vec<f64> = jackknife.iter().skip(i).step_by(width).copied().collect();
                             self.bca(column, &without)
                         }
-                        BootstrapInterval::StudentT => self.student(column, spreads[i], target.range()),
+                        BootstrapInterval::StudentT => match self.student(column.value, spreads[i], target) {
+                            Some(interval) => {
+                                standard_error = spreads[i].standard_error;
+                                (interval, IntervalKind::StudentT)
+                            }
+                            None => self.percentile(column),
+                        },
                     };
                     (Some(interval), kind)
                 };
@@ -394,7 +418,7 @@ impl Bootstrap {
                     value: column.value,
                     interval,
                     kind,
-                    standard_error: column.variance().sqrt(),
+                    standard_error,
                     replicates: column.sorted.len(),
                     undefined: column.undefined,
                 }
@@ -444,71 +468,115 @@ impl Bootstrap {
         values: &[f64],
         columns: &[Column],
     ) -> Vec<Spread> {
-        let unbiased = |axis: &crate::design::Axis, variance: f64| match axis.degrees_of_freedom() {
-            0 => 0.0,
-            free => variance * axis.units() as f64 / free as f64,
+        let parts_of_strata: Vec<Vec<Vec<Part>>> = match &design.axes[..] {
+            [axis] if axis.strata.len() == 1 => {
+                let units = axis.units() as f64;
+                vec![
+                    columns.iter().map(|c| vec![Part::of_units(c.variance() * units / (units - 1.0), units)]).collect(),
+                ]
+            }
+            [axis] => {
+                let variances = self.variances_of_strata(design, build, values, "only axis");
+                let of_stratum = |(variances, &(_, n)): (Vec<f64>, &(u32, u32))| {
+                    variances.into_iter().map(|v| vec![Part::of_units(v, f64::from(n))]).collect()
+                };
+                variances.into_iter().zip(&axis.strata).map(of_stratum).collect()
+            }
+            [first, second, ..] => {
+                let cells = design.cells();
+                let a = self.variances_of_strata(&design.axis(0), build, values, "first axis");
+                let b = self.variances_of_strata(&design.axis(1), build, values, "second axis");
+                let e = self.variances_of_strata(&cells, build, values, "cells");
+                (0..first.strata.len())
+                    .map(|h| {
+                        let units = |axis: &Axis| f64::from(axis.strata[h].1);
+                        let units = [units(first), units(second), units(&cells.axes[0])];
+                        (0..values.len()).map(|i| parts_of_cross([a[h][i], b[h][i], e[h][i]], units)).collect()
+                    })
+                    .collect()
+            }
+            [] => Vec::new(),
         };
-        let of_axis = |axis: &crate::design::Axis, columns: &[Column]| -> Vec<f64> {
-            columns.iter().map(|column| unbiased(axis, column.variance())).collect()
-        };
-        let [first, second] = &design.axes[..] else {
-            let axis = &design.axes[0];
-            let free = axis.degrees_of_freedom() as f64;
-            return of_axis(axis, columns)
-                .into_iter()
-                .map(|variance| Spread { standard_error: variance.sqrt(), free })
-                .collect();
-        };
-        let alone = |design: Design, name: &str| -> Vec<f64> {
-            let replicates = replicates::run(&design, &build(&design), &self.stream.derived(name), self.replicates);
-            of_axis(&design.axes[0], &self.columns(values, &replicates))
-        };
-        let a = alone(design.axis(0), "first axis");
-        let b = alone(design.axis(1), "second axis");
-        let cells = design.cells();
-        let cell_axis = &cells.axes[0];
-        let e = alone(cells.clone(), "cells");
-        // Cells per unit of either axis.
-        let (n, n_first, n_second) = (cell_axis.units() as f64, first.units() as f64, second.units() as f64);
-        let (per_first, per_second) = (n / n_first, n / n_second);
-        let apart = 1.0 - 1.0 / per_first - 1.0 / per_second;
-        (0..values.len())
-            .map(|i| {
-                let (first_sum, second_sum, cell_sum) = (n_first * a[i], n_second * b[i], n * e[i]);
-                let cell = if apart > 0.0 { ((cell_sum - first_sum - second_sum) / apart).max(0.0) } else { cell_sum };
-                // A bound of 0 must not hide a number that no replicate of an axis alone defines.
-                if !(first_sum + second_sum + cell_sum).is_finite() {
-                    return Spread { standard_error: f64::NAN, free: f64::NAN };
-                }
-                let parts = [
-                    ((first_sum - cell / per_first).max(0.0) / n_first, first.degrees_of_freedom() as f64),
-                    ((second_sum - cell / per_second).max(0.0) / n_second, second.degrees_of_freedom() as f64),
-                    (cell / n, cell_axis.degrees_of_freedom() as f64),
-                ];
-                let variance: f64 = parts.iter().map(|(v, _)| v).sum();
-                let per_free: f64 = parts.iter().filter(|(v, _)| *v > 0.0).map(|(v, free)| v * v / free).sum();
-                Spread { standard_error: variance.sqrt(), free: variance * variance / per_free }
-            })
-            .collect()
+        (0..values.len()).map(|i| Spread::of(parts_of_strata.iter().flat_map(|stratum| &stratum[i]))).collect()
     }
 
-    fn student(&self, column: &Column, spread: Spread, range: (f64, f64)) -> (Interval, IntervalKind) {
-        let quantile = student_quantile(f64::midpoint(1.0, self.confidence), spread.free);
-        let Some(t) = quantile.filter(|_| spread.standard_error > 0.0) else {
-            return self.percentile(column);
-        };
-        let p = column.value;
-        let interval = if range == (0.0, 1.0) {
-            let effective = p * (1.0 - p) / (spread.standard_error * spread.standard_error);
-            if effective <= 0.0 {
-                return self.percentile(column);
+    /// The variance of each number that each stratum's units bring in, freed of the plain bootstrap's bias; for a design of one
+    /// axis. With several strata each is drawn alone. A stratum of one unit brings in none.
+    fn variances_of_strata<E: Evaluate>(
+        &self,
+        design: &Design,
+        build: &impl Fn(&Design) -> E,
+        values: &[f64],
+        name: &str,
+    ) -> Vec<Vec<f64>> {
+        let strata = &design.axes[0].strata;
+        let statistic = build(design);
+        let of_stratum = |(h, &(_, n)): (usize, &(u32, u32))| {
+            if n < 2 {
+                return vec![0.0; values.len()];
             }
-            wilson_at(p, effective, t)
-        } else {
-            let half = t * spread.standard_error;
-            Interval { low: (p - half).max(range.0), high: (p + half).min(range.1) }
+            let stream = match strata.len() {
+                1 => self.stream.derived(name),
+                _ => self.stream.derived(&format!("{name}, stratum {h}")),
+            };
+            let replicates = replicates::run(&design.only(h), &statistic, &stream, self.replicates);
+            let factor = f64::from(n) / f64::from(n - 1);
+            self.columns(values, &replicates).iter().map(|column| column.variance() * factor).collect()
         };
-        (interval, IntervalKind::StudentT)
+        strata.iter().enumerate().map(of_stratum).collect()
+    }
+
+    /// `None` when the spread gives no interval.
+    fn student(&self, value: f64, spread: Spread, target: &Target) -> Option<Interval> {
+        let t = student_quantile(f64::midpoint(1.0, self.confidence), spread.free)?;
+        let squared = spread.standard_error * spread.standard_error;
+        if squared.is_nan() || squared <= 0.0 {
+            return None;
+        }
+        if let Target::Single(Shape { closed_form: ClosedForm::Rate { rows, units }, .. }) = *target {
+            let rarer = value.min(1.0 - value) * rows as f64;
+            let effective = (value * (1.0 - value) / squared).min(most_effective(units, rarer));
+            return (effective > 0.0).then(|| wilson_at(value, effective, t));
+        }
+        let (half, range) = (t * spread.standard_error, target.range());
+        Some(Interval { low: (value - half).max(range.0), high: (value + half).min(range.1) })
+    }
+}
+
+/// The largest effective sample size that a rate is granted when its rarer outcome was seen `rarer` times: a handful of hits
+/// says little on how hits cluster. At 0 it is that of the closed form.
+fn most_effective(units: usize, rarer: f64) -> f64 {
+    units as f64 * (1.0 + rarer)
+}
+
+/// Variance of the crossed axes and of the cells within one stratum, from the variances of bootstraps of either axis and of the
+/// cells alone, and how many of each there are.
+fn parts_of_cross([a, b, e]: [f64; 3], [n_first, n_second, n]: [f64; 3]) -> Vec<Part> {
+    // Cells per unit of either axis.
+    let (per_first, per_second) = (n / n_first, n / n_second);
+    let apart = 1.0 - 1.0 / per_first - 1.0 / per_second;
+    let (first_sum, second_sum, cell_sum) = (n_first * a, n_second * b, n * e);
+    // A bound of 0 must not hide a number that no replicate of an axis alone defines.
+    if !(first_sum + second_sum + cell_sum).is_finite() {
+        return vec![Part { variance: f64::NAN, free: f64::NAN }];
+    }
+    let cell = if apart > 0.0 { ((cell_sum - first_sum - second_sum) / apart).max(0.0) } else { cell_sum };
+    vec![
+        Part::of_units((first_sum - cell / per_first).max(0.0) / n_first, n_first),
+        Part::of_units((second_sum - cell / per_second).max(0.0) / n_second, n_second),
+        Part::of_units(cell / n, n),
+    ]
+}
+
+/// A part of a variance, and the degrees of freedom that it was measured with.
+struct Part {
+    variance: f64,
+    free: f64,
+}
+
+impl Part {
+    fn of_units(variance: f64, units: f64) -> Self {
+        Self { variance, free: units - 1.0 }
     }
 }
 
@@ -516,6 +584,20 @@ impl Bootstrap {
 struct Spread {
     standard_error: f64,
     free: f64,
+}
+
+impl Spread {
+    /// The sum of parts, with Satterthwaite's degrees of freedom.
+    fn of<'a>(parts: impl Iterator<Item = &'a Part>) -> Self {
+        let (mut variance, mut per_free) = (0.0, 0.0);
+        for part in parts {
+            variance += part.variance;
+            if part.variance != 0.0 {
+                per_free += part.variance * part.variance / part.free;
+            }
+        }
+        Self { standard_error: variance.sqrt(), free: variance * variance / per_free }
+    }
 }
 
 fn to_numbers(hits: &[bool]) -> Vec<f64> {

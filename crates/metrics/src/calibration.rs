@@ -3,7 +3,7 @@ use crate::curves::probabilities;
 
 /// One bin of a reliability diagram.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ReliabilityBin {
     /// Lower edge; excluded, save that 0 belongs to the first bin.
@@ -20,7 +20,7 @@ pub struct ReliabilityBin {
 
 /// How well scores read as probabilities.
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Calibration {
     /// Expected calibration error: over the bins, the mean of |positive share − mean score|, weighted by rows. 0 is best.
@@ -41,7 +41,7 @@ pub struct Calibration {
 /// the bins of C. Guo et al., "On calibration of modern neural networks", ICML 2017, and of scikit-learn's `calibration_curve`.
 ///
 /// # Errors
-/// No rows, inputs of different length, a score outside 0..=1, no bins.
+/// No rows, inputs of different length, a score outside 0..=1, no bins or more than 1,000,000.
 ///
 /// ```
 /// let c = wardline_metrics::calibration(&[true, false, true, true], &[0.25, 0.25, 0.75, 1.0], 2)?;
@@ -52,8 +52,8 @@ pub struct Calibration {
 /// ```
 pub fn calibration(labels: &[bool], scores: &[f64], bins: usize) -> Result<Calibration, MetricsError> {
     probabilities(labels, scores)?;
-    if bins == 0 {
-        return Err(MetricsError::OutOfRange { what: "number of bins", value: 0.0, range: "1.." });
+    if !(1..=1_000_000).contains(&bins) {
+        return Err(MetricsError::OutOfRange { what: "number of bins", value: bins as f64, range: "1..=1000000" });
     }
     let edge = |i: usize| i as f64 / bins as f64;
     let mut sums = vec![(0_u64, 0.0, 0_u64); bins];

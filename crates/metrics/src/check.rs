@@ -28,6 +28,10 @@ pub(crate) fn rows(n: usize) -> Result<(), MetricsError> {
 
 pub(crate) fn weights(weights: &[f64]) -> Result<(), MetricsError> {
     finite("weight", weights)?;
+    let sum: f64 = weights.iter().sum();
+    if sum.is_infinite() {
+        return Err(MetricsError::OutOfRange { what: "sum of weights", value: sum, range: "the finite numbers" });
+    }
     match weights.iter().position(|&w| w < 0.0) {
         None => Ok(()),
         Some(row) => Err(MetricsError::NegativeWeight { row, value: weights[row] }),

@@ -23,7 +23,12 @@ pub struct Confusion {
     pub false_negatives: u64,
 }
 
-fn share(part: u64, whole: u64) -> f64 {
+/// The fields are public and may hold anything: sums and products are taken where they fit.
+fn sum(a: u64, b: u64) -> u128 {
+    u128::from(a) + u128::from(b)
+}
+
+fn share(part: u64, whole: u128) -> f64 {
     part as f64 / whole as f64
 }
 
@@ -64,46 +69,47 @@ impl Confusion {
         counts
     }
 
-    /// Rows with a positive label.
+    /// Rows with a positive label; at most `u64::MAX`.
     #[must_use]
     pub fn positives(&self) -> u64 {
-        self.true_positives + self.false_negatives
+        self.true_positives.saturating_add(self.false_negatives)
     }
 
-    /// Rows with a negative label.
+    /// Rows with a negative label; at most `u64::MAX`.
     #[must_use]
     pub fn negatives(&self) -> u64 {
-        self.false_positives + self.true_negatives
+        self.false_positives.saturating_add(self.true_negatives)
     }
 
     /// TP / (TP + FP): the share of flags that are right. NaN when nothing is flagged.
     #[must_use]
     pub fn precision(&self) -> f64 {
-        share(self.true_positives, self.true_positives + self.false_positives)
+        share(self.true_positives, sum(self.true_positives, self.false_positives))
     }
 
     /// TP / (TP + FN): the true-positive rate. NaN when there are no positives.
     #[must_use]
     pub fn recall(&self) -> f64 {
-        share(self.true_positives, self.positives())
+        share(self.true_positives, sum(self.true_positives, self.false_negatives))
     }
 
     /// FP / (FP + TN): the false-positive rate. NaN when there are no negatives.
     #[must_use]
     pub fn fpr(&self) -> f64 {
-        share(self.false_positives, self.negatives())
+        share(self.false_positives, sum(self.false_positives, self.true_negatives))
     }
 
     /// TN / (FP + TN), which is 1 − FPR. NaN when there are no negatives.
     #[must_use]
     pub fn specificity(&self) -> f64 {
-        share(self.true_negatives, self.negatives())
+        share(self.true_negatives, sum(self.true_negatives, self.false_positives))
     }
 
     /// 2 TP / (2 TP + FP + FN): the harmonic mean of precision and recall. NaN when there are neither positives nor flags.
     #[must_use]
     pub fn f1(&self) -> f64 {
-        share(2 * self.true_positives, 2 * self.true_positives + self.false_positives + self.false_negatives)
+        let twice = 2 * u128::from(self.true_positives);
+        twice as f64 / (twice + sum(self.false_positives, self.false_negatives)) as f64
     }
 
     /// Matthews' correlation coefficient, in −1..=1: (TP · TN − FP · FN) / √((TP + FP)(TP + FN)(TN + FP)(TN + FN)). It is 0 when a
@@ -112,10 +118,11 @@ impl Confusion {
     /// Source: B. W. Matthews, Biochim. Biophys. Acta 405 (1975).
     #[must_use]
     pub fn mcc(&self) -> f64 {
-        let [tp, fp, tn, fun] =
-            [self.true_positives, self.false_positives, self.true_negatives, self.false_negatives].map(i128::from);
-        let determinant = (tp * tn - fp * fun) as f64;
-        let root = ((tp + fp) as f64 * (tp + fun) as f64).sqrt() * ((tn + fp) as f64 * (tn + fun) as f64).sqrt();
+        let Self { true_positives: tp, false_positives: fp, true_negatives: tn, false_negatives: missed } = *self;
+        let (right, wrong) = (u128::from(tp) * u128::from(tn), u128::from(fp) * u128::from(missed));
+        let determinant = if right >= wrong { (right - wrong) as f64 } else { -((wrong - right) as f64) };
+        let product = |a: u128, b: u128| (a as f64 * b as f64).sqrt();
+        let root = product(sum(tp, fp), sum(tp, missed)) * product(sum(tn, fp), sum(tn, missed));
         if root == 0.0 { 0.0 } else { determinant / root }
     }
 }

@@ -95,9 +95,14 @@ impl Ranked {
     /// Radiology 143 (1982).
     #[must_use]
     pub fn roc_auc(&self) -> f64 {
+        let twice_pairs = 2.0 * self.positives() * self.negatives();
+        // Sums of weights may be such that their product is too large or small for a double: then shares are multiplied.
+        let (tp_unit, fp_unit) =
+            if twice_pairs.is_normal() { (1.0, 1.0) } else { (self.positives(), self.negatives()) };
         let mut twice = 0.0;
         let (mut tp, mut fp) = (0.0, 0.0);
-        for (&tp_next, &fp_next) in self.true_positives.iter().zip(&self.false_positives) {
+        for (tp_next, fp_next) in self.true_positives.iter().zip(&self.false_positives) {
+            let (tp_next, fp_next) = (tp_next / tp_unit, fp_next / fp_unit);
             twice += (fp_next - fp) * (tp_next + tp);
             (tp, fp) = (tp_next, fp_next);
         }

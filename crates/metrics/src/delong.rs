@@ -4,7 +4,7 @@ use crate::{Interval, MetricsError, check};
 
 /// An area under the ROC curve with DeLong's variance.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct DeLong {
     /// The area, ties counting one half.
@@ -15,7 +15,7 @@ pub struct DeLong {
 
 /// DeLong's comparison of two areas on the same rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct DeLongTest {
     /// The first area.

@@ -33,21 +33,18 @@ pub(crate) struct Axis {
     pub(crate) unit_of: Vec<u32>,
     /// First unit and number of units of each stratum: units of a stratum are numbered consecutively.
     pub(crate) strata: Vec<(u32, u32)>,
+    /// The one stratum that is drawn anew, while all other units stay; `None` draws every stratum.
+    only: Option<usize>,
 }
 
 impl Axis {
     fn new<K: Ord>(keys: &[K]) -> Self {
         let (unit_of, count) = number(keys);
-        Self { unit_of, strata: vec![(0, count)] }
+        Self { unit_of, strata: vec![(0, count)], only: None }
     }
 
     pub(crate) fn units(&self) -> usize {
         self.strata.iter().map(|&(_, n)| n as usize).sum()
-    }
-
-    /// Units minus strata: what is left to measure the variation between units with.
-    pub(crate) fn degrees_of_freedom(&self) -> usize {
-        self.units() - self.strata.len()
     }
 
     fn stratified(self, stratum_of: &[u32]) -> Self {
@@ -62,14 +59,18 @@ impl Axis {
             }
             last = Some(stratum);
         }
-        Self { unit_of: number(&keys).0, strata }
+        Self { unit_of: number(&keys).0, strata, only: None }
     }
 
     /// Draws a replicate: how often each unit comes up.
     pub(crate) fn draw(&self, rng: &mut Halves, counts: &mut [u32]) {
-        counts.fill(0);
-        for &(first, n) in &self.strata {
+        counts.fill(1);
+        for (i, &(first, n)) in self.strata.iter().enumerate() {
+            if self.only.is_some_and(|only| only != i) {
+                continue;
+            }
             let stratum = &mut counts[first as usize..(first + n) as usize];
+            stratum.fill(0);
             for _ in 0..n {
                 stratum[rng.below(n) as usize] += 1;
             }
@@ -100,7 +101,11 @@ impl Design {
     pub fn rows(n: usize) -> Result<Self, MetricsError> {
         check::rows(n)?;
         let numbers: Vec<u32> = (0..n as u32).collect();
-        Ok(Self { rows: n, axes: vec![Axis { unit_of: numbers, strata: vec![(0, n as u32)] }], strata: None })
+        Ok(Self {
+            rows: n,
+            axes: vec![Axis { unit_of: numbers, strata: vec![(0, n as u32)], only: None }],
+            strata: None,
+        })
     }
 
     /// Clusters: rows with the same key are drawn together.
@@ -160,6 +165,15 @@ impl Design {
     /// One axis of a crossed design, as a cluster design.
     pub(crate) fn axis(&self, axis: usize) -> Self {
         Self { rows: self.rows, axes: vec![self.axes[axis].clone()], strata: self.strata.clone() }
+    }
+
+    /// The same design with one stratum drawn anew and the rest as it is.
+    pub(crate) fn only(&self, stratum: usize) -> Self {
+        let mut design = self.clone();
+        for axis in &mut design.axes {
+            axis.only = Some(stratum);
+        }
+        design
     }
 
     /// The cells of a crossed design as clusters, within the same strata.

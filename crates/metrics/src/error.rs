@@ -70,6 +70,9 @@ pub enum MetricsError {
     /// The interval method is not defined for the resampling design.
     #[error("{0} is not defined for a crossed design")]
     CrossedDesign(&'static str),
+    /// The interval method is not defined for strata.
+    #[error("{0} is not defined for a stratified design")]
+    StratifiedDesign(&'static str),
     /// numpy's stream was asked for together with strata or a crossed design, which it was never published for.
     #[error("numpy's stream is defined for one unstratified axis")]
     NumpyDesign,

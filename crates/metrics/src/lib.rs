@@ -30,13 +30,13 @@
 //! * [`grouped_split`] and [`leakage`] make a split and audit it.
 //!
 //! It reads no files, prints nothing, keeps no clock and draws no randomness that is not seeded; the same input gives the same bits
-//! whatever the number of threads. It knows nothing of multi-class problems, survival, or regression.
+//! whatever the number of threads. Bootstraps take no row weights. It knows nothing of multi-class problems, survival, or regression.
 //!
 //! # Features
 //!
 //! * `rayon` (default): replicates on all cores.
-//! * `ndarray`: constructors from array views.
-//! * `serde`: `Serialize` (and mostly `Deserialize`) for results.
+//! * `ndarray`: `Ranked`, `Design` and the areas from array views; elsewhere `view.as_slice()` or a copy does.
+//! * `serde`: `Serialize` for results, and `Deserialize` for those that can't hold NaN or an infinity (JSON writes these as null).
 //!
 //! # Stability
 //!

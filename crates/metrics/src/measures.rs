@@ -48,22 +48,23 @@ impl Measure {
         }
     }
 
-    fn shape(&self, units: &Units, flagged: impl Fn(f64) -> usize) -> Shape {
+    fn shape(&self, design: &Design, labels: &[bool], scores: &[f64]) -> Shape {
+        let rate = |keep: &dyn Fn(usize) -> bool| ClosedForm::Rate {
+            rows: (0..labels.len()).filter(|&row| keep(row)).count(),
+            units: design.independent_units(keep),
+        };
         let closed_form = match *self {
-            Self::RocAuc => ClosedForm::Auc { positives: units.positive, negatives: units.negative },
+            Self::RocAuc => ClosedForm::Auc {
+                positives: design.independent_units(|row| labels[row]),
+                negatives: design.independent_units(|row| !labels[row]),
+            },
             Self::AveragePrecision => ClosedForm::Unknown,
-            Self::TprAtFpr { .. } | Self::Recall { .. } => ClosedForm::Rate { units: units.positive },
-            Self::Fpr { .. } => ClosedForm::Rate { units: units.negative },
-            Self::Precision { threshold } => ClosedForm::Rate { units: flagged(threshold) },
+            Self::TprAtFpr { .. } | Self::Recall { .. } => rate(&|row| labels[row]),
+            Self::Fpr { .. } => rate(&|row| !labels[row]),
+            Self::Precision { threshold } => rate(&|row| scores[row] >= threshold),
         };
         Shape { range: (0.0, 1.0), closed_form }
     }
-}
-
-/// Independent units among the rows of either class.
-struct Units {
-    positive: usize,
-    negative: usize,
 }
 
 /// Scores ranked once, each row known by its unit, so that a replicate is one pass over the rows.
@@ -281,12 +282,7 @@ fn checked(design: &Design, labels: &[bool], scores: &[f64], measures: &[Measure
 
 /// What to fall back on for each measure when its replicates do not differ.
 fn shapes(design: &Design, labels: &[bool], scores: &[f64], measures: &[Measure]) -> Vec<Shape> {
-    let units = Units {
-        positive: design.independent_units(|row| labels[row]),
-        negative: design.independent_units(|row| !labels[row]),
-    };
-    let flagged = |threshold: f64| design.independent_units(|row| scores[row] >= threshold);
-    measures.iter().map(|measure| measure.shape(&units, flagged)).collect()
+    measures.iter().map(|measure| measure.shape(design, labels, scores)).collect()
 }
 
 impl Bootstrap {

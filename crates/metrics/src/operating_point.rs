@@ -17,7 +17,7 @@ pub enum TprEstimator {
 
 /// A threshold and what it yields on the rows it was read from.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct OperatingPoint {
     /// Rows that score at or above it are flagged; +∞ when nothing is.
@@ -58,7 +58,8 @@ impl Ranked {
     /// The operating point at a target false-positive rate, with the false-positive rate that it realises.
     ///
     /// Negatives that tie at the cut are all left out, so the realised rate may be well below the target. All fields are NaN when
-    /// a class has no rows, or where the estimator says so. With weights, `Grade` is undefined below one unit of weight.
+    /// a class has no rows, or where the estimator says so. Weights count as numbers of rows: `Grade` is undefined when the target share of the
+    /// negatives' weight is below 1, and `Analyze` rounds that share down to a whole number.
     ///
     /// # Errors
     /// A target outside 0..=1.

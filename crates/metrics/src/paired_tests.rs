@@ -3,7 +3,7 @@ use crate::{MetricsError, check};
 
 /// McNemar's exact test of two detectors or defenses on the same rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct McNemar {
     /// Rows that only the first got right (or blocked, or flagged).

@@ -41,7 +41,7 @@ fn round(value: f64, decimals: u8) -> f64 {
 
 /// Two thresholds, one for verified senders and one for the rest, and what they yield together.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct TwoTier {
     /// Threshold of the first tier (verified).

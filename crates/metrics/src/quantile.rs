@@ -7,7 +7,13 @@ pub(crate) fn of_sorted(sorted: &[f64], q: f64) -> f64 {
     let (i, t) = (below as usize, position - below);
     let (a, b) = (sorted[i], sorted[(i + 1).min(sorted.len() - 1)]);
     // numpy interpolates from the nearer end, so that the result never leaves a..=b.
-    if t < 0.5 { a + (b - a) * t } else { b - (b - a) * (1.0 - t) }
+    if (b - a).is_infinite() {
+        a * (1.0 - t) + b * t
+    } else if t < 0.5 {
+        a + (b - a) * t
+    } else {
+        b - (b - a) * (1.0 - t)
+    }
 }
 
 /// The quantile of `values` at `q`, by linear interpolation between order statistics.

@@ -34,8 +34,11 @@ impl Ranked {
 
     /// [`Ranked::new`] with a weight for each row, for example the inverse of a sampling rate.
     ///
+    /// Rates and areas don't depend on the scale of the weights. What counts negatives does: [`Ranked::tpr_at_fpr`] reads weights as
+    /// numbers of rows, so scale them to add up to the number of rows.
+    ///
     /// # Errors
-    /// As [`Ranked::new`]; a weight that is negative or not finite.
+    /// As [`Ranked::new`]; a weight that is negative or not finite, or weights whose sum is not finite.
     pub fn weighted(labels: &[bool], scores: &[f64], weights: &[f64]) -> Result<Self, MetricsError> {
         check::scored(labels, scores)?;
         check::same_length("weights", labels.len(), weights.len())?;

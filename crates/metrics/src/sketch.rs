@@ -8,8 +8,8 @@ use crate::{MetricsError, check};
 ///
 /// Up to 65,536 values are kept as they are, and quantiles are exactly those of [`quantile`](crate::quantile). Beyond that, values
 /// are counted in buckets that share sign, exponent and the top 12 bits of the mantissa, so a quantile is that of the values
-/// rounded to their bucket's centre: off by at most one part in 8,192. The result depends on the values alone, not on their order or
-/// on how partial sketches were merged.
+/// rounded to their bucket's centre: off by at most one part in 8,192 (numbers below 1e-307 in size,
+/// by 1e-311 at most; 0 stays 0). The result depends on the values alone, not on their order or on how partial sketches were merged.
 ///
 /// ```
 /// use wardline_metrics::QuantileSketch;
@@ -38,6 +38,10 @@ fn bucket(value: f64) -> u32 {
 
 /// The middle of a bucket.
 fn centre(bucket: u32) -> f64 {
+    // Zero shares its bucket with numbers below 1e-311.
+    if bucket == 1 << (63 - DROPPED) {
+        return 0.0;
+    }
     let bits = u64::from(bucket) << DROPPED | 1 << (DROPPED - 1);
     f64::from_bits(if bits >> 63 == 1 { bits & !(1 << 63) } else { !bits })
 }

@@ -56,6 +56,18 @@ impl Evaluate for Mean {
         }
         out[0] = sum / rows;
     }
+
+    fn without_each(&self, units: usize) -> Option<Vec<f64>> {
+        let (mut sum, mut rows) = (0.0, 0.0);
+        let mut of_units = vec![(0.0, 0.0); units];
+        for cell in &self.cells {
+            sum += cell.sum;
+            rows += cell.rows;
+            let unit = &mut of_units[cell.units[0] as usize];
+            *unit = (unit.0 + cell.sum, unit.1 + cell.rows);
+        }
+        Some(of_units.into_iter().map(|(unit_sum, unit_rows)| (sum - unit_sum) / (rows - unit_rows)).collect())
+    }
 }
 
 /// A caller's function of how often each row was drawn.

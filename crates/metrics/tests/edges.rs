@@ -103,7 +103,7 @@ fn wrong_input_is_named() {
     let negative = Ranked::weighted(&[true, false], &[0.1, 0.2], &[1.0, -2.0]).unwrap_err();
     assert_eq!(message(negative), "weight -2 in row 1 is negative");
     assert_eq!(message(brier_score(&[true], &[1.5]).unwrap_err()), "score 1.5 is outside 0..=1");
-    assert_eq!(message(calibration(&[true], &[0.5], 0).unwrap_err()), "number of bins 0 is outside 1..");
+    assert_eq!(message(calibration(&[true], &[0.5], 0).unwrap_err()), "number of bins 0 is outside 1..=1000000");
     assert_eq!(message(wilson(3, 2, 0.95).unwrap_err()), "3 successes of 2 trials");
     assert_eq!(message(wilson(1, 2, 1.0).unwrap_err()), "confidence level 1 is not between 0 and 1");
     assert_eq!(message(holm(&[0.5, f64::NAN]).unwrap_err()), "p-value NaN is outside 0..=1");
@@ -125,10 +125,16 @@ fn wrong_settings_of_a_bootstrap_are_named() {
     let design = Design::crossed(&[1, 1, 2, 2], &[1, 2, 1, 2]).unwrap();
     let hits = [true, false, true, true];
     let rate = |bootstrap: Bootstrap| bootstrap.rate(&design, &hits);
-    assert_eq!(rate(bootstrap().replicates(1)).unwrap_err().to_string(), "number of replicates 1 is outside 2..");
+    assert_eq!(
+        rate(bootstrap().replicates(1)).unwrap_err().to_string(),
+        "number of replicates 1 is outside 2..=10000000"
+    );
     assert!(rate(bootstrap().confidence(0.0)).is_err());
     let crossed = rate(bootstrap().interval(BootstrapInterval::Bca)).unwrap_err();
     assert_eq!(crossed, MetricsError::CrossedDesign("BCa"));
+    let stratified = Design::rows(4).unwrap().stratified(&[1, 1, 2, 2]).unwrap();
+    let bca = bootstrap().interval(BootstrapInterval::Bca).rate(&stratified, &hits).unwrap_err();
+    assert_eq!(bca, MetricsError::StratifiedDesign("BCa"));
     assert_eq!(rate(Bootstrap::new(Stream::numpy(1))).unwrap_err(), MetricsError::NumpyDesign);
     assert!(bootstrap().rate(&design, &[true]).is_err());
     assert!(bootstrap().rate_difference(&design, &hits, &[true]).is_err());
@@ -209,6 +215,87 @@ fn strata_are_drawn_apart() {
     // The same key in two strata is two units.
     assert_eq!(Design::clusters(&task).unwrap().units(), [40]);
     assert_eq!(Design::clusters(&task).unwrap().stratified(&suite).unwrap().units(), [80]);
+}
+
+fn interval(estimate: wardline_metrics::Estimate) -> (f64, f64) {
+    estimate.interval.map_or((f64::NAN, f64::NAN), |i| (i.low, i.high))
+}
+
+/// From no hit to a few the upper bound narrows by steps: one hit is not much better known than none.
+#[test]
+fn rates_are_continuous_towards_nothing() {
+    // Suites of 16 x 9, 21 x 5, 20 x 6 and 40 x 6 tasks: 609 pairs over 26 injection tasks.
+    let (mut suite, mut user, mut injection) = (Vec::new(), Vec::new(), Vec::new());
+    for (s, (users, injections)) in [(16, 9), (21, 5), (20, 6), (40, 6)].into_iter().enumerate() {
+        for cell in 0..users * injections {
+            suite.push(s);
+            user.push(cell / injections);
+            injection.push(cell % injections);
+        }
+    }
+    let design = Design::crossed(&user, &injection).unwrap().stratified(&suite).unwrap();
+    let of = |hits: usize| {
+        let hits: Vec<bool> = (0..609).map(|row| row % 97 == 5 && row / 97 < hits).collect();
+        bootstrap().rate(&design, &hits).unwrap()
+    };
+    let upper: Vec<f64> = (0..4).map(|hits| interval(of(hits)).1).collect();
+    assert_eq!((of(0).kind, of(1).kind), (IntervalKind::Score, IntervalKind::StudentT));
+    for (few, more) in upper.iter().zip(&upper[1..]) {
+        assert!(*more > 0.5 * few && *more < 1.5 * few, "{upper:?}");
+    }
+}
+
+/// The variance of a stratified mean is the sum over strata, each with its own factor n / (n - 1) and degrees of freedom.
+#[test]
+fn strata_count_by_their_own_size() {
+    // Forty strata of one unit each bring in nothing; the one of ten does.
+    let stratum: Vec<usize> = (0..50).map(|row| if row < 40 { row } else { 40 }).collect();
+    let values: Vec<f64> = (0..50).map(|row| f64::from(row % 2)).collect();
+    let design = Design::rows(50).unwrap().stratified(&stratum).unwrap();
+    let bootstrap = bootstrap().replicates(20_000);
+    let found = bootstrap.mean(&design, &values).unwrap();
+    // (10 / 50) * sqrt(0.25 * 10 / 9 / 10) with 9 degrees of freedom.
+    let expected = 0.2 * (0.25 / 9.0_f64).sqrt();
+    assert!((found.standard_error / expected - 1.0).abs() < 0.02, "{} {expected}", found.standard_error);
+    let (low, high) = interval(found);
+    assert!(((high - low) / 2.0 / (2.262 * expected) - 1.0).abs() < 0.02);
+
+    // Strata of two and of forty: all of the variation in the pair, so one degree of freedom.
+    let stratum: Vec<usize> = (0..42).map(|row| usize::from(row >= 2)).collect();
+    let values: Vec<f64> = (0..42).map(|row| if row == 0 { 42.0 } else { 0.0 }).collect();
+    let design = Design::rows(42).unwrap().stratified(&stratum).unwrap();
+    let found = bootstrap.mean(&design, &values).unwrap();
+    assert!((found.standard_error - 1.0).abs() < 0.02, "{}", found.standard_error);
+    let (low, high) = interval(found);
+    assert!(((high - low) / 2.0 / 12.706 - 1.0).abs() < 0.02, "{low} {high}");
+}
+
+#[test]
+fn a_number_that_is_often_undefined_gets_no_interval() {
+    // Two percent of fifty negatives is one; a replicate with fewer negatives does not define the grade.
+    let labels: Vec<bool> = (0..100).map(|row| row % 2 == 0).collect();
+    let scores: Vec<f64> = (0..100).map(|row| f64::from(row * 37 % 100)).collect();
+    let measure = Measure::TprAtFpr { target: 0.02, estimator: TprEstimator::Grade };
+    let found = bootstrap().measures(&Design::rows(100).unwrap(), &labels, &scores, &[measure]).unwrap()[0];
+    assert!(found.value.is_finite() && found.undefined > 50, "{found:?}");
+    assert_eq!((found.kind, found.interval), (IntervalKind::Undefined, None));
+}
+
+#[test]
+fn numbers_at_the_ends_of_the_range() {
+    assert_eq!(quantile(&[-1.7e308, 1.7e308], 0.5), Ok(0.0));
+    let mut sketch = QuantileSketch::new();
+    (0..70_000).for_each(|_| sketch.insert(0.0).unwrap());
+    assert_eq!(sketch.quantile(0.5), Ok(0.0));
+    let (labels, scores) = ([true, true, false, false], [0.9, 0.4, 0.4, 0.1]);
+    for weight in [1e200, 1e-200] {
+        let auc = Ranked::weighted(&labels, &scores, &[weight; 4]).unwrap().roc_auc();
+        assert!((auc - 0.875).abs() < 1e-15, "{auc}");
+    }
+    assert!(Ranked::weighted(&labels, &scores, &[1e308; 4]).is_err());
+    let full = Confusion { true_positives: u64::MAX, false_positives: 0, true_negatives: u64::MAX, false_negatives: 0 };
+    assert_eq!((full.positives(), full.f1(), full.mcc()), (u64::MAX, 1.0, 1.0));
+    assert!(calibration(&[true], &[0.5], usize::MAX).is_err());
 }
 
 /// The stream of a keyed row is part of the results: these numbers only change together with the changelog.

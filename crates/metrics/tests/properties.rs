@@ -3,8 +3,9 @@
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use wardline_metrics::{
-    Bootstrap, BootstrapInterval, Design, Half, Measure, MetricsError, QuantileSketch, Ranked, Stream, TprEstimator,
-    average_precision, clopper_pearson, delong, grouped_split, holm, leakage, mcnemar_exact, quantile, roc_auc, wilson,
+    Bootstrap, BootstrapInterval, Confusion, Design, Half, IntervalKind, Measure, MetricsError, QuantileSketch, Ranked,
+    Stream, TprEstimator, average_precision, clopper_pearson, delong, grouped_split, holm, leakage, mcnemar_exact,
+    quantile, roc_auc, wilson,
 };
 
 /// Rows with many ties: label and a score that is a multiple of 1/8, so that maps below keep ties and order exactly.
@@ -37,6 +38,17 @@ fn auc_of_pairs(labels: &[bool], scores: &[f64]) -> f64 {
     }
     won / pairs
 }
+
+/// Scores of a thousand rows, half of them above 0.5.
+const THOUSAND: [f64; 1000] = {
+    let mut scores = [0.0; 1000];
+    let mut row = 0;
+    while row < 1000 {
+        scores[row] = if row % 2 == 0 { 1.0 } else { 0.0 };
+        row += 1;
+    }
+    scores
+};
 
 fn same(a: f64, b: f64) -> bool {
     a == b || a.is_nan() && b.is_nan()
@@ -177,6 +189,9 @@ proptest! {
     fn one_group_has_no_spread((labels, scores) in rows(), seed in any::<u64>()) {
         let design = Design::clusters(&vec![0; labels.len()]).unwrap();
         let bootstrap = Bootstrap::new(Stream::new(seed, "t", "r")).replicates(20);
+        for estimate in bootstrap.measures(&design, &labels, &scores, &ALL).unwrap() {
+            prop_assert!(matches!(estimate.kind, IntervalKind::Score | IntervalKind::Undefined));
+        }
         for values in bootstrap.measure_replicates(&design, &labels, &scores, &ALL).unwrap() {
             let width = values.iter().copied().fold(f64::MIN, f64::max) - values.iter().copied().fold(f64::MAX, f64::min);
             prop_assert!(width == 0.0 || values.iter().all(|v| v.is_nan()));
@@ -192,6 +207,11 @@ proptest! {
             for estimate in found.unwrap() {
                 if let Some(interval) = estimate.interval {
                     prop_assert!(0.0 <= interval.low && interval.low <= interval.high && interval.high <= 1.0);
+                    // Percentiles alone may leave the estimate out.
+                    if estimate.kind != IntervalKind::Percentile {
+                        let (low, high) = (interval.low - 1e-12, interval.high + 1e-12);
+                        prop_assert!(low <= estimate.value && estimate.value <= high, "{estimate:?}");
+                    }
                 }
                 prop_assert_eq!(estimate.replicates + estimate.undefined, 50);
             }
@@ -214,12 +234,19 @@ proptest! {
     }
 
     #[test]
-    fn an_interval_does_not_move_with_its_neighbours(seed in any::<u64>(), hits in prop::collection::vec(any::<bool>(), 5..40)) {
-        let design = Design::rows(hits.len()).unwrap();
-        let of = |name: &str| Bootstrap::new(Stream::new(seed, "block", name)).replicates(30).rate(&design, &hits).unwrap();
-        let before = of("b");
-        of("a");
-        prop_assert_eq!(before, of("b"));
+    fn an_interval_does_not_move_with_its_neighbours((labels, scores) in rows(), seed in any::<u64>()) {
+        let design = Design::rows(labels.len()).unwrap();
+        let bootstrap = Bootstrap::new(Stream::new(seed, "block", "a")).replicates(30);
+        let all = bootstrap.measures(&design, &labels, &scores, &ALL).unwrap();
+        for (measure, together) in ALL.into_iter().zip(all) {
+            let alone = bootstrap.measures(&design, &labels, &scores, &[measure]).unwrap()[0];
+            prop_assert_eq!(format!("{alone:?}"), format!("{together:?}"));
+        }
+        let values = |name: &str| {
+            let bootstrap = Bootstrap::new(Stream::new(seed, "block", name)).replicates(30);
+            bootstrap.measure_replicates(&Design::rows(1000).unwrap(), &[true; 1000], &THOUSAND, &[Measure::Recall { threshold: 0.5 }])
+        };
+        prop_assert_ne!(values("a").unwrap(), values("b").unwrap());
     }
 
     #[test]
@@ -298,12 +325,12 @@ proptest! {
     #[test]
     fn nothing_panics(
         labels in prop::collection::vec(any::<bool>(), 0..6),
-        scores in prop::collection::vec(any::<f64>(), 0..6),
-        x in any::<f64>(),
+        scores in prop::collection::vec(prop_oneof![3 => -1.0..1.0_f64, 1 => prop::num::f64::ANY], 0..6),
+        x in prop_oneof![0.0..=1.0_f64, prop::num::f64::ANY],
         n in any::<u64>(),
         m in any::<u64>(),
     ) {
-        let bad = scores.iter().any(|s| !s.is_finite());
+        let bad = scores.iter().any(|s: &f64| !s.is_finite());
         match Ranked::new(&labels, &scores) {
             Ok(ranked) => {
                 prop_assert!(!bad && labels.len() == scores.len() && !labels.is_empty());
@@ -327,6 +354,14 @@ proptest! {
         let _ = wardline_metrics::score_grid(&scores, 3, (n % 3) as usize, x);
         let _ = wardline_metrics::score_auc_interval(x, n, m, 0.95);
         let _ = mcnemar_exact(n, m);
-        let _ = wardline_metrics::calibration(&labels, &scores, (n % 5) as usize);
+        let _ = wardline_metrics::calibration(&labels, &scores, if n % 2 == 0 { n as usize } else { (n % 5) as usize });
+        let huge = Bootstrap::new(Stream::new(n, "", "")).replicates(usize::MAX);
+        prop_assert!(huge.rate(&Design::rows(2).unwrap(), &[true, false]).is_err());
+        let c = Confusion { true_positives: n, false_positives: m, true_negatives: n, false_negatives: m };
+        prop_assert!(c.positives() >= n && c.negatives() >= m);
+        for share in [c.precision(), c.recall(), c.fpr(), c.specificity(), c.f1()] {
+            prop_assert!((0.0..=1.0).contains(&share) || n == 0 && m == 0);
+        }
+        prop_assert!((-1.0 - 1e-12..=1.0 + 1e-12).contains(&c.mcc()));
     }
 }

@@ -98,14 +98,15 @@ fn notes(report: &Report) -> String {
     let mut notes = Vec::new();
     if report.results.iter().any(|r| r.crossed.is_some()) {
         notes.push(
-            "Intervals are at 95 %. Block and attributable rates: two-way bootstrap over user tasks and injection tasks within \
-             suites; at 0 % and 100 %, where a bootstrap has no spread, Wilson's over the fewer of the two. Utility: Wilson's.",
+            "Intervals are at 95 %. Block and attributable rates: two-way interval, which is Wilson's with the effective sample size \
+             that the two-way bootstrap variance over user tasks and injection tasks within suites gives (Student's t); at \
+             0 % and 100 %, where a bootstrap has no spread, Wilson's over the fewer of the two. Utility: Wilson's.",
         );
     } else {
         notes.push("Intervals of rates are 95 % Wilson intervals.");
     }
     if report.versus.is_some() {
-        notes.push("Differences: paired bootstrap of the same scenarios, and McNemar's exact test, which takes them for independent.");
+        notes.push("Differences: Student's t with the paired bootstrap variance over the same scenarios, and McNemar's exact test, which takes them for independent.");
     }
     if !report.allowed_destinations.is_empty() {
         notes.push("flow-guard has an allow-list of destinations.");
