@@ -148,8 +148,9 @@ fn copy_of(name: CorpusName) -> Option<tempfile::TempDir> {
     let data = folder("WARDLINE_DATA_TEST")?;
     let copy = tempfile::tempdir().unwrap();
     fs::create_dir(copy.path().join("agentdojo")).unwrap();
-    for file in [format!("{name}.jsonl"), format!("{name}.sha256")] {
-        fs::copy(data.join("agentdojo").join(&file), copy.path().join("agentdojo").join(&file)).unwrap();
+    for extension in ["jsonl", "sha256"] {
+        let file = |folder: &Path| agentdojo::file(folder, name).with_extension(extension);
+        fs::copy(file(&data), file(copy.path())).unwrap();
     }
     Some(copy)
 }
@@ -214,12 +215,17 @@ fn bad_files_have_messages_of_their_own() {
     let load = |data: &Path| agentdojo::load(data, name).unwrap_err();
     let empty = tempfile::tempdir().unwrap();
     let error = load(empty.path());
-    assert!(matches!(error, Error::NotBuilt { .. }) && error.to_string().contains("`deveval corpora build ground`"));
+    assert!(matches!(error, Error::NotBuilt { .. }) && error.to_string().contains("`deveval corpora build agentdojo`"));
 
     let Some(copy) = copy_of(name) else { return };
     change(copy.path(), name, |bytes| bytes.truncate(bytes.len() - 100));
     let error = load(copy.path());
-    assert!(matches!(error, Error::Truncated { line: 133, .. }), "{error}");
+    let named = |error: &Error, what: &str| {
+        let message = error.to_string();
+        assert!(message.contains(what) && message.contains("`deveval corpora build agentdojo`"), "{message}");
+    };
+    assert!(matches!(error, Error::Damaged { .. }), "{error}");
+    named(&error, "ends at line 133");
 
     let Some(copy) = copy_of(name) else { return };
     change(copy.path(), name, |bytes| {
@@ -227,7 +233,8 @@ fn bad_files_have_messages_of_their_own() {
         bytes[at] = b'2';
     });
     let error = load(copy.path());
-    assert!(matches!(error, Error::Version { .. }), "{error}");
+    assert!(matches!(error, Error::Damaged { .. }), "{error}");
+    named(&error, "version 2");
 
     // As another release would have left it: the digest beside the file fits.
     let Some(copy) = copy_of(name) else { return };
