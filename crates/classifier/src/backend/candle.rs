@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use ::candle_core::{CpuStorage, CustomOp1, D, DType, Device, Layout, Shape, Tensor};
+use ::candle_core::{D, DType, Device, Tensor};
 
 use crate::arch::{Activation, Architecture, Ops, Table};
 use crate::weights::Weights;
@@ -216,9 +216,6 @@ impl Ops for Run<'_> {
 
     fn activate(&mut self, x: &Tensor, activation: Activation) -> Result<Tensor, String> {
         match activation {
-            Activation::Gelu if self.engine.device.is_cpu() => {
-                x.contiguous().and_then(|x| x.apply_op1_no_bwd(&FastGelu))
-            }
             Activation::Gelu => x.gelu_erf(),
             Activation::GeluTanh => x.gelu(),
             Activation::Relu => x.relu(),
@@ -291,68 +288,5 @@ impl Ops for Run<'_> {
     fn normalize(&mut self, x: &Tensor) -> Result<Tensor, String> {
         let run = || x.broadcast_div(&x.sqr()?.sum_keepdim(D::Minus1)?.sqrt()?.maximum(1e-12)?);
         run().map_err(text)
-    }
-}
-
-/// The exact activation with an error function that compiles to vector instructions; the engine's own calls one a number.
-struct FastGelu;
-
-impl CustomOp1 for FastGelu {
-    fn name(&self) -> &'static str {
-        "gelu"
-    }
-
-    fn cpu_fwd(&self, storage: &CpuStorage, layout: &Layout) -> ::candle_core::Result<(CpuStorage, Shape)> {
-        let CpuStorage::F32(numbers) = storage else { ::candle_core::bail!("gelu of other than single precision") };
-        let Some((start, end)) = layout.contiguous_offsets() else { ::candle_core::bail!("gelu of a view") };
-        let out = numbers[start..end].iter().map(|&x| 0.5 * x * (1.0 + erf(x * std::f32::consts::FRAC_1_SQRT_2)));
-        Ok((CpuStorage::F32(out.collect()), layout.shape().clone()))
-    }
-}
-
-/// The error function to about 3e-7: the quotient of polynomials in Eigen's vector library, which is 1 to single precision at the
-/// bounds it is clamped to.
-#[inline]
-fn erf(x: f32) -> f32 {
-    let x = x.clamp(-3.743_921_2, 3.743_921_2);
-    let s = x * x;
-    let mut p = 0.000_229_050_66_f32;
-    for c in [0.003_408_291, 0.050_955_694, 0.185_208_32, std::f32::consts::FRAC_2_SQRT_PI] {
-        p = p * s + c;
-    }
-    let mut q = -1.179_160_3e-7_f32;
-    for c in [2.354_796_6e-5, 0.001_017_962_6, 0.014_070_471, 0.110_985_05, 0.497_469_25, 1.0] {
-        q = q * s + c;
-    }
-    x * p / q
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn the_error_function_is_close_everywhere() {
-        let worst = (-80_000..80_000)
-            .map(|i| i as f32 * 1e-4)
-            .map(|x| (f64::from(super::erf(x)) - exact(f64::from(x))).abs())
-            .fold(0.0, f64::max);
-        assert!(worst < 6e-7, "{worst}");
-    }
-
-    /// Series near zero, continued fraction beyond.
-    fn exact(x: f64) -> f64 {
-        let a = x.abs();
-        if a < 2.5 {
-            let (mut term, mut sum) = (a, a);
-            for n in 1..80 {
-                term *= -a * a / f64::from(n);
-                sum += term / f64::from(2 * n + 1);
-            }
-            return x.signum() * sum * 2.0 / std::f64::consts::PI.sqrt();
-        }
-        let mut f = 0.0;
-        for n in (1..200).rev() {
-            f = f64::from(n) / 2.0 / (a + f);
-        }
-        x.signum() * (1.0 - (-a * a).exp() / std::f64::consts::PI.sqrt() / (a + f))
     }
 }
