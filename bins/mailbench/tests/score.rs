@@ -65,7 +65,10 @@ fn the_example_programs_agree() {
         format!("{command}=exec:{command} {}", shell_words::quote(examples().join(file).to_str().unwrap()))
     };
     let specs = [program("python3", "exec_detector.py"), program("node", "exec_detector.mjs")];
-    let output = score(folder.path(), &[&specs[0], &specs[1]]);
+    // The project asks for Python only; continuous integration has Node too.
+    let has_node = Command::new("node").arg("--version").output().is_ok_and(|o| o.status.success());
+    let specs: Vec<&str> = specs.iter().take(if has_node { 2 } else { 1 }).map(String::as_str).collect();
+    let output = score(folder.path(), &specs);
     assert!(output.status.success(), "{}", text(&output));
     let scores = |name: &str| {
         let rows = predictions(folder.path(), name);
@@ -73,7 +76,11 @@ fn the_example_programs_agree() {
     };
     let python = scores("python3.jsonl");
     assert_eq!(python.len(), 3);
-    assert_eq!(python, scores("node.jsonl"));
+    if has_node {
+        assert_eq!(python, scores("node.jsonl"));
+    } else {
+        println!("skipped: there is no node to run exec_detector.mjs");
+    }
     assert!(python[0].1.as_f64().unwrap() > 0.5 && python[2].1.as_f64().unwrap() == 0.0, "{python:?}");
 }
 
