@@ -75,6 +75,11 @@ fn committed(corpus: &str) -> PathBuf {
     root().join("sources/agentdojo/scores").join(MODEL).join(format!("{corpus}.json"))
 }
 
+/// What `--scores` takes for the committed table of a corpus, when there is one.
+pub(crate) fn committed_table(corpus: &str) -> Option<String> {
+    Some(committed(corpus)).filter(|table| table.is_file()).map(|table| named(&table))
+}
+
 fn named(table: &Path) -> String {
     format!("{MODEL}={}", table.display())
 }

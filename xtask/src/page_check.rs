@@ -1,176 +1,151 @@
-//! `cargo xtask page-check FILE`: opens a page in headless Chromium at two widths, and runs axe-core on it.
+//! `cargo xtask page-check FILE`: opens pages in headless Chromium, narrow and wide, light and dark, and runs axe-core on them.
 
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use serde_json::Value;
+use serde::Deserialize;
 use wardline_cli::{Exit, Failure, Stdout};
 
-use crate::shell::{root, step};
+use crate::features;
+use crate::shell::{cargo, root, step};
 
-/// The version of axe-core that npm is asked for.
-const AXE: &str = "axe-core@4.14.1";
-const WIDTHS: [u32; 2] = [1280, 390];
+/// What npm is asked for: the rules, and the driver of the browser.
+const PACKAGES: [&str; 2] = ["axe-core@4.14.1", "puppeteer-core@24.43.1"];
+const DRIVER: &str = include_str!("page_check.mjs");
+/// What a page promises.
+const MOST_BYTES: u64 = 3_000_000;
+const MOST_MILLISECONDS: f64 = 1000.0;
+/// Of the large page.
+const DETECTORS: usize = 20;
 
-/// Check pages in headless Chromium: console, requests, axe-core, size and time; screenshots beside
+/// Check pages in headless Chromium: console, requests, axe-core, size and time; screenshots in target/page-check
+///
+/// Needs Chromium ($CHROMIUM, else /usr/bin/chromium), Node 18 or later, and npm.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Pages to check
-    #[arg(required = true)]
+    #[arg(required_unless_present = "large")]
     pages: Vec<PathBuf>,
+    /// Also make and check the page of an analysis of 20 detectors on 6,333 records
+    #[arg(long)]
+    large: bool,
+}
+
+/// One page at one width in one scheme.
+#[derive(Deserialize)]
+struct Found {
+    name: String,
+    width: u32,
+    scheme: String,
+    /// Milliseconds until the page is painted, the median of five loads.
+    rendered: f64,
+    rules: u64,
+    wrong: Vec<String>,
 }
 
 pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
     let folder = root().join("target/page-check");
     fs::create_dir_all(&folder)?;
-    let axe = axe(&folder, out)?;
-    let mut wrong = Vec::new();
+    install(&folder, out)?;
+    let mut pages = Vec::new();
     for page in &args.pages {
-        let page = fs::canonicalize(page).map_err(|e| Failure::usage(format!("{}: {e}", page.display())))?;
-        let name = page.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let bytes = fs::metadata(&page)?.len();
+        pages.push(fs::canonicalize(page).map_err(|e| Failure::usage(format!("{}: {e}", page.display())))?);
+    }
+    if args.large {
+        pages.push(large(&folder, out)?);
+    }
+    let mut wrong = Vec::new();
+    for page in &pages {
+        let bytes = fs::metadata(page)?.len();
         writeln!(out, "{}: {bytes} bytes", page.display())?;
-        wrong.extend(quiet(&page, &folder)?);
-        for width in WIDTHS {
-            screenshot(&page, &folder, &name, width)?;
-            for dark in [false, true] {
-                let found = audit(&page, &folder, &axe, width, dark)?;
-                let load = found["load"].as_f64().unwrap_or(f64::NAN);
-                let violations = found["violations"].as_array().cloned().unwrap_or_default();
-                writeln!(
-                    out,
-                    "  {width} px, {}: loaded in {load:.0} ms, axe-core finds {} violations",
-                    if dark { "dark" } else { "light" },
-                    violations.len()
-                )?;
-                let asked = found["resources"].as_array().cloned().unwrap_or_default();
-                wrong.extend(asked.iter().map(|name| format!("{name} is asked for")));
-                wrong.extend(violations.iter().map(|v| {
-                    format!(
-                        "{name} at {width} px: {} ({}), {} places: {}",
-                        v["id"], v["impact"], v["places"], v["first"]
-                    )
-                }));
-            }
+        if bytes > MOST_BYTES {
+            wrong.push(format!("{}: more than {MOST_BYTES} bytes", page.display()));
         }
     }
-    for line in &wrong {
-        writeln!(out, "  {line}")?;
+    out.flush()?;
+    for found in browse(&folder, &pages)? {
+        let place = format!("{}, {} px, {}", found.name, found.width, found.scheme);
+        writeln!(
+            out,
+            "{place}: rendered in {:.0} ms (median of 5), {} rules of axe-core pass, {} findings",
+            found.rendered,
+            found.rules,
+            found.wrong.len()
+        )?;
+        if found.rendered > MOST_MILLISECONDS {
+            wrong.push(format!("{place}: rendered in more than {MOST_MILLISECONDS} ms"));
+        }
+        wrong.extend(found.wrong.iter().map(|w| format!("{place}: {w}")));
     }
     writeln!(out, "screenshots in {}", folder.display())?;
+    for line in &wrong {
+        writeln!(out, "{line}")?;
+    }
     if wrong.is_empty() { Ok(Exit::Ok) } else { Err(Failure::new(Exit::Failed, format!("{} findings", wrong.len()))) }
 }
 
-/// The script of axe-core, from npm.
-fn axe(folder: &Path, out: &mut Stdout) -> Result<String, Failure> {
-    let script = folder.join("node_modules/axe-core/axe.min.js");
-    if !script.is_file() {
-        let mut npm = Command::new("npm");
-        npm.args(["install", "--silent", "--no-audit", "--no-fund", "--no-save", "--prefix"]).arg(folder).arg(AXE);
-        step(out, "axe-core from npm", &mut npm)?;
+/// The packages from npm, and the script that uses them.
+fn install(folder: &Path, out: &mut Stdout) -> Result<(), Failure> {
+    let wanted = PACKAGES.join("\n");
+    let stamp = folder.join("packages");
+    if fs::read_to_string(&stamp).is_ok_and(|have| have == wanted) {
+        return Ok(());
     }
-    Ok(fs::read_to_string(script)?.replace("</script", "<\\/script"))
+    let mut npm = Command::new("npm");
+    npm.args(["install", "--silent", "--no-audit", "--no-fund", "--no-save", "--ignore-scripts", "--prefix"]);
+    step(out, "axe-core and puppeteer-core from npm", npm.arg(folder).args(PACKAGES))?;
+    Ok(fs::write(stamp, wanted)?)
 }
 
-/// Chromium with a profile of its own, which talks to nobody.
-fn chromium(folder: &Path, width: u32) -> Command {
-    let mut command = Command::new("chromium");
-    command.args([
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-quic",
-        "--no-first-run",
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--disable-sync",
-        "--hide-scrollbars",
-    ]);
-    let profile = folder.join("profile");
-    // A profile left from before would bring its own state; there may be none.
-    let _ = fs::remove_dir_all(&profile);
-    command.arg(format!("--user-data-dir={}", profile.display())).arg(format!("--window-size={width},2400"));
-    command
+/// The page of a run of the published shape with as many detectors as a page has to bear.
+fn large(folder: &Path, out: &mut Stdout) -> Result<PathBuf, Failure> {
+    // With the features of the tests, so that both share what they compile.
+    let features = features::all()?;
+    let mut build = cargo(&["build", "--workspace", "--bins", "--example", "synthetic_run", "--locked"]);
+    step(out, "build mailbench", build.args(["--features", &features]))?;
+    let written = folder.join("large");
+    if written.exists() {
+        fs::remove_dir_all(&written)?;
+    }
+    let program = |name: &str| Command::new(root().join("target/debug").join(name));
+    step(out, "write a synthetic run", program("examples/synthetic_run").arg(&written))?;
+    let run = written.join("run");
+    let originals: Vec<PathBuf> = fs::read_dir(&run)?.map(|e| e.map(|e| e.path())).collect::<Result<_, _>>()?;
+    let mut names: Vec<PathBuf> = originals.into_iter().filter(|p| !p.ends_with("manifest_used.jsonl")).collect();
+    names.sort();
+    for original in names.iter().rev().take(DETECTORS.saturating_sub(names.len())) {
+        let copy = fs::read_to_string(original)?.replace(r#""detector":""#, r#""detector":"copy of "#);
+        let name = original.file_name().unwrap_or_default().to_string_lossy();
+        fs::write(run.join(format!("copy-{name}")), copy)?;
+    }
+    let mut analyze = program("mailbench");
+    analyze.args(["analyze", "--baseline", "judge:small", "--group-by", "base_scenario_id", "--replicates", "100"]);
+    analyze.arg(&run).arg("--naive").arg(written.join("naive")).arg("--output-dir").arg(&written);
+    let analyzed = analyze.output()?;
+    if !analyzed.status.success() {
+        let said = String::from_utf8_lossy(&analyzed.stderr);
+        return Err(Failure::new(Exit::Failed, format!("mailbench analyze: {}", said.trim())));
+    }
+    let page = folder.join("large.html");
+    fs::rename(written.join("index.html"), &page)?;
+    Ok(page)
 }
 
-fn output(command: &mut Command) -> Result<(String, String), Failure> {
-    let output = command
+fn browse(folder: &Path, pages: &[PathBuf]) -> Result<Vec<Found>, Failure> {
+    let script = folder.join("page_check.mjs");
+    fs::write(&script, DRIVER)?;
+    let output = Command::new("node")
+        .arg(&script)
+        .arg(folder)
+        .args(pages)
         .output()
-        .map_err(|e| Failure::usage(format!("chromium: {e} (Debian has it in the package chromium)")))?;
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    Ok((text(&output.stdout), text(&output.stderr)))
-}
-
-/// What the page says on the console; a request that its policy forbids is told there too.
-fn quiet(page: &Path, folder: &Path) -> Result<Vec<String>, Failure> {
-    let mut command = chromium(folder, WIDTHS[0]);
-    let (_, said) = output(command.arg("--enable-logging=stderr").arg("--dump-dom").arg(url(page)))?;
-    Ok(said.lines().filter(|l| l.contains(":CONSOLE")).map(|l| format!("console: {l}")).collect())
-}
-
-fn url(page: &Path) -> String {
-    format!("file://{}", page.display())
-}
-
-/// A page of the width that only frames the page: headless windows are never narrower than 500 pixels.
-fn framed(page: &Path, folder: &Path, width: u32) -> Result<PathBuf, Failure> {
-    let frame = folder.join("frame.html");
-    let html = format!(
-        "<!doctype html><body style='margin:0'><iframe src='{}' style='border:0;width:{width}px;height:2400px'></iframe>",
-        url(page)
-    );
-    fs::write(&frame, html)?;
-    Ok(frame)
-}
-
-fn screenshot(page: &Path, folder: &Path, name: &str, width: u32) -> Result<(), Failure> {
-    let shown = if width < 500 { framed(page, folder, width)? } else { page.to_owned() };
-    let file = folder.join(format!("{name}-{width}.png"));
-    output(chromium(folder, width.max(500)).arg(format!("--screenshot={}", file.display())).arg(url(&shown)))?;
-    if file.is_file() { Ok(()) } else { Err(Failure::new(Exit::Failed, format!("no screenshot {}", file.display()))) }
-}
-
-/// Runs axe-core in a copy of the page, whose policy would forbid it, and reads what it finds. Everything folded is opened first.
-fn audit(page: &Path, folder: &Path, axe: &str, width: u32, dark: bool) -> Result<Value, Failure> {
-    let html = fs::read_to_string(page)?;
-    let (before, rest) = html
-        .split_once("<meta http-equiv=\"Content-Security-Policy\"")
-        .ok_or_else(|| Failure::new(Exit::Failed, format!("{}: no content security policy", page.display())))?;
-    let after = rest.split_once('>').map_or("", |(_, after)| after);
-    let copy = folder.join("audited.html");
-    fs::write(
-        &copy,
-        format!("{before}{after}").replace("</body>", &format!("<script>{axe}</script><script>{RUN}</script></body>")),
-    )?;
-    let mut command = chromium(folder, width);
-    command.args(["--virtual-time-budget=60000", "--timeout=120000"]);
-    if dark {
-        command.arg("--blink-settings=preferredColorScheme=0");
+        .map_err(|e| Failure::usage(format!("node: {e}")))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(Failure::new(Exit::Failed, format!("{}: {}", script.display(), said.trim())));
     }
-    let (dom, _) = output(command.arg("--dump-dom").arg(url(&copy)))?;
-    let found =
-        dom.split_once("<pre id=\"axe\">").and_then(|(_, rest)| rest.split_once("</pre>")).map(|(json, _)| json);
-    let found =
-        found.ok_or_else(|| Failure::new(Exit::Failed, format!("{}: axe-core gave nothing", page.display())))?;
-    let json = found.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&");
-    Ok(serde_json::from_str(&json)?)
+    let lines = String::from_utf8_lossy(&output.stdout).into_owned();
+    Ok(lines.lines().map(serde_json::from_str).collect::<Result<_, _>>()?)
 }
-
-const RUN: &str = r#"
-addEventListener("load", function () { setTimeout(function () {
-  var load = performance.getEntriesByType("navigation")[0].loadEventEnd;
-  var asked = performance.getEntriesByType("resource").map(function (r) { return r.name; });
-  document.querySelectorAll("details").forEach(function (d) { d.open = true; });
-  axe.run().then(function (found) {
-    var pre = document.createElement("pre");
-    pre.id = "axe";
-    pre.textContent = JSON.stringify({ load: load, resources: asked, violations: found.violations.map(function (v) {
-      return { id: v.id, impact: v.impact, places: v.nodes.length, first: v.nodes[0].html.slice(0, 160) };
-    }) });
-    document.body.innerHTML = "";
-    document.body.appendChild(pre);
-  });
-}, 20); });
-"#;

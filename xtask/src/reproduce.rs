@@ -1,5 +1,6 @@
 //! `cargo xtask reproduce`: from nothing to every published figure beside ours.
 
+use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -50,9 +51,26 @@ pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
     if args.with_models {
         models::score_and_show(&deveval, &data, out)?;
     }
+    agent_page(&deveval, &data, out)?;
     mail::core_profile(&data, args.python.as_deref(), out)?;
     compare_figures(&deveval, &data, out)?;
     Ok(Exit::Ok)
+}
+
+/// The page of the reference defenses on pairs, with the classifiers whose tables are committed.
+fn agent_page(deveval: &Path, data: &Path, out: &mut Stdout) -> Result<(), Failure> {
+    let page = data.join("agent-results/index.html");
+    if let Some(folder) = page.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let mut show = Command::new(deveval);
+    show.args(["--corpus", "pairs", "--versus", "flow-guard", "--data-dir"]).arg(data).arg("--html").arg(&page);
+    if let Some(table) = models::committed_table("pairs") {
+        show.arg("--scores").arg(table);
+    }
+    step(out, "the page of the agent side", &mut show)?;
+    writeln!(out, "the page: {}", page.display())?;
+    Ok(())
 }
 
 /// Prints every published figure beside ours; any difference is a failed check.

@@ -35,6 +35,7 @@ Examples:
   deveval corpora build                             build the AgentDojo corpora (needs Python 3.10 or later and PyPI)
   deveval --corpus pairs                            949 user task x injection task pairs and 97 benign tasks
   deveval --corpus pairs --defense flow-guard --defense 'exec:python3 my_defense.py'
+  deveval --corpus pairs --html pairs.html          the same as a page with plots
   deveval --corpus agentdojo --sweep --format json  how flow-guard fares as labels go wrong
 
 A defense of your own is any program that reads one JSON call a line and answers one JSON decision a line: see
@@ -107,6 +108,10 @@ pub(crate) struct ScoreArgs {
     /// How to print
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
+
+    /// Also write the results as a page that needs nothing else: tables, plots, data, methods
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
 
     /// What a call counts as that a defense could not rule on; the report counts such calls
     #[arg(long, value_enum, default_value_t = OnErrorArg::Fail)]

@@ -21,6 +21,7 @@ pub(crate) fn run(args: &ScoreArgs, out: &mut Stdout) -> Result<Exit, Failure> {
         classifiers::drops(args, out)?;
         return Ok(Exit::Ok);
     }
+    let html = args.html.as_deref().map(output::PageFile::open).transpose()?;
     let classifiers = Classifiers::read(args)?;
     let chosen = defenses::chosen(args, &classifiers)?;
     if let Some(name) = args.versus.as_deref().filter(|name| !chosen.iter().any(|d| d.name() == *name)) {
@@ -76,6 +77,9 @@ pub(crate) fn run(args: &ScoreArgs, out: &mut Stdout) -> Result<Exit, Failure> {
         classifiers_by_attack: if of_attacks { classifiers.by_attack(&scenarios)? } else { BTreeMap::new() },
         ground: if args.corpus == corpora::GROUND { Some(ground(&scenarios, args.sweep)?) } else { None },
     };
+    if let Some(file) = html {
+        file.write(&output::page(&report, args)?)?;
+    }
     output::report(&report, args.format, out)?;
     Ok(Exit::Ok)
 }
@@ -86,11 +90,15 @@ fn refuse_idle_flags(args: &ScoreArgs) -> Result<(), Failure> {
     if args.sweep && args.corpus != corpora::GROUND {
         return refused("--sweep", "goes with --corpus agentdojo");
     }
+    if args.html.is_some() && !args.baseline_scores.is_empty() {
+        return refused("--html", "does not go with --baseline-scores, which prints one table");
+    }
     if args.corpus == corpora::EGRESS_REACH {
         let flags = [
             ("--defense", !args.defenses.is_empty()),
             ("--versus", args.versus.is_some()),
             ("--scores", !args.scores.is_empty()),
+            ("--html", args.html.is_some()),
         ];
         if let Some((flag, _)) = flags.iter().find(|(_, given)| *given) {
             return refused(flag, "does not go with --corpus egress-reach, which sorts tasks and scores nothing");

@@ -76,6 +76,23 @@ fn figures_on_pairs() {
 }
 
 #[test]
+fn the_page_draws_thresholds() {
+    let Some(folders) = folders() else { return };
+    let folder = tempfile::TempDir::new().unwrap();
+    let page = folder.path().join("page.html");
+    let table = folders.table("pairs/protectai");
+    let output = folders.run(&["--corpus", "pairs", "--scores", &table, "--html", page.to_str().unwrap()]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let html = std::fs::read_to_string(&page).unwrap();
+    for needed in
+        ["Injections blocked by threshold", "Benign tasks kept by threshold", "classifier-both@0.95", "332 of 434"]
+    {
+        assert!(html.contains(needed), "{needed}");
+    }
+    assert!(html.contains("Suite slack") && html.contains("two-way bootstrap variance"));
+}
+
+#[test]
 fn figures_under_attacks() {
     let Some(folders) = folders() else { return };
     let result = folders.json(&["--corpus", "attacks", "--scores", &folders.table("attacks/protectai")]);

@@ -85,6 +85,54 @@ fn csv_and_markdown() {
 }
 
 #[test]
+fn the_page_holds_the_results_and_needs_nothing_else() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let file = folder.path().join("page.html");
+    let page = file.to_str().unwrap();
+    let without = stdout(&["--versus", "flow-guard"]);
+    assert_eq!(stdout(&["--versus", "flow-guard", "--html", page]), without);
+    let html = std::fs::read_to_string(&file).unwrap();
+    assert!(html.starts_with("<!DOCTYPE html>") && html.contains("<svg") && html.contains("On the Pareto front: "));
+    let j = json(&[]);
+    for r in j["results"].as_array().unwrap() {
+        let rate = 100.0 * r["block_rate"]["value"].as_f64().unwrap();
+        let counts = format!("{} of {}", r["blocked"], r["injections"]);
+        for needed in [r["defense"].as_str().unwrap(), &format!("{rate:.1} %"), &counts] {
+            assert!(html.contains(needed), "{needed}");
+        }
+    }
+    for needed in [
+        "an illustration",
+        "Difference from flow-guard",
+        j["corpus_sha256"].as_str().unwrap(),
+        "wardline-deveval/1",
+        "Wilson&#39;s interval",
+    ] {
+        assert!(html.contains(needed) || html.contains(&needed.replace("&#39;", "'")), "{needed}");
+    }
+    for word in ["http://", "https://", "src=", "url(", "@import"] {
+        assert!(!html.contains(word), "{word}");
+    }
+    // The page is whole or not there; nothing lies beside it.
+    let names = || std::fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect::<Vec<_>>();
+    assert_eq!(names(), ["page.html"]);
+    std::fs::remove_file(&file).unwrap();
+    let fails = "exec:python3 -c 'import sys; sys.stdin.readline(); sys.exit(5)'";
+    assert_eq!(error(&["--defense", fails, "--html", page]).1, 3);
+    assert!(names().is_empty(), "{:?}", names());
+}
+
+#[test]
+fn names_on_the_page_are_text() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let page = folder.path().join("page.html");
+    let spec = format!("exec:python3 '{}' '<img src=x>'", root().join("examples/exec_defense.py").display());
+    stdout(&["--defense", &spec, "--html", page.to_str().unwrap()]);
+    let html = std::fs::read_to_string(&page).unwrap();
+    assert!(html.contains("&lt;img src=x&gt;") && !html.contains("<img"));
+}
+
+#[test]
 fn chosen_defenses_come_with_the_controls() {
     let j = json(&["--defense", "any:flow-guard,keyword-filter", "--defense", "all:flow-guard,keyword-filter"]);
     let names: Vec<&str> = j["results"].as_array().unwrap().iter().map(|r| r["defense"].as_str().unwrap()).collect();
@@ -119,8 +167,9 @@ fn a_program_that_fails_names_scenario_and_call() {
 #[test]
 fn wrong_input_is_one_line_and_exit_2() {
     let nowhere = std::env::temp_dir().join("no-such-data-folder-of-wardline");
-    let nowhere = nowhere.to_str().unwrap();
-    let cases: [(&[&str], &str); 15] = [
+    let nowhere_page = nowhere.join("page.html");
+    let (nowhere, nowhere_page) = (nowhere.to_str().unwrap(), nowhere_page.to_str().unwrap());
+    let cases: [(&[&str], &str); 19] = [
         (&["--corpus", "pair"], "pairs"),
         (&["--corpus", "pairs", "--data-dir", nowhere], "deveval corpora build"),
         (&["--suite", "casino"], "casino"),
@@ -133,6 +182,10 @@ fn wrong_input_is_one_line_and_exit_2() {
         (&["--sweep"], "--corpus agentdojo"),
         (&["--versus", "flowguard"], "scored are deny-all"),
         (&["--versus", "flow-guard", "--format", "csv"], "not as csv"),
+        (&["--html", nowhere_page], nowhere_page),
+        (&["--html", root().to_str().unwrap()], "is a folder"),
+        (&["--corpus", "egress-reach", "--html", "x.html"], "--html"),
+        (&["--corpus", "attacks-leet", "--scores", "x", "--baseline-scores", "y", "--html", "x.html"], "--html"),
         (&["--corpus", "ground"], "possible values"),
         (&["--corpus", "egress-reach", "--defense", "flow-guard"], "--defense"),
         (&["--defense", "deny-egress", "--allow-destination", "x"], "flow-guard"),

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::Serialize;
-use wardline_defense::{Defense, DefenseResult, EvaluateError, OnError, Scenario, evaluate};
+use wardline_defense::{Defense, DefenseResult, EvaluateError, OnError, Scenario, crossed_intervals, evaluate};
 
 use crate::texts::ChangedOutput;
 use crate::{ClassifierDefense, ClassifierError, CorpusTexts, Scope, ScoreTable};
@@ -55,7 +55,9 @@ pub fn report(
         .map(|&t| {
             let defense = ClassifierDefense::new(label, Arc::clone(table), Scope::Both, t)?;
             let evaluation = evaluate(&defense as &dyn Defense, scenarios, OnError::Fail)?;
-            Ok(DefenseResult::tally(&evaluation, scenarios, |_| true))
+            let mut row = DefenseResult::tally(&evaluation, scenarios, |_| true);
+            row.crossed = crossed_intervals(&evaluation, scenarios, |_| true);
+            Ok(row)
         })
         .collect::<Result<_, ReportError>>()?;
     Ok(ClassifierReport {

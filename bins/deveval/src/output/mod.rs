@@ -1,5 +1,6 @@
 //! Printing results.
 
+mod page;
 mod tables;
 
 use std::collections::BTreeMap;
@@ -12,6 +13,8 @@ use wardline_defense::{DefenseResult, EgressReach, Exposure, LabelCounts, LabelS
 
 use crate::args::Format;
 use crate::classifiers::DropReport;
+
+pub(crate) use page::{PageFile, page};
 
 /// Version of the JSON output.
 pub(crate) const SCHEMA: &str = "wardline-deveval/1";

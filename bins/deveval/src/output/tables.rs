@@ -115,7 +115,7 @@ fn notes(report: &Report) -> String {
     notes.join(" ")
 }
 
-fn detected(by_attack: &BTreeMap<String, Vec<ClassifierReport>>) -> Table {
+pub(super) fn detected(by_attack: &BTreeMap<String, Vec<ClassifierReport>>) -> Table {
     let labels = by_attack.values().next().into_iter().flatten().map(|c| Column::number(c.label.as_str()));
     let mut table = Table::new([Column::text("attack")].into_iter().chain(labels));
     for (attack, reports) in by_attack {
@@ -149,7 +149,7 @@ pub(crate) fn drops(report: &DropReport) -> Table {
     table
 }
 
-fn extent(rows: &[DefenseResult]) -> String {
+pub(super) fn extent(rows: &[DefenseResult]) -> String {
     let Some(r) = rows.first() else { return "no defense".to_owned() };
     let unscored = match r.unscored {
         0 => String::new(),
@@ -158,7 +158,7 @@ fn extent(rows: &[DefenseResult]) -> String {
     format!("{} injection scenarios{unscored}, {} benign tasks", r.injections, r.benign)
 }
 
-fn results(rows: &[DefenseResult]) -> Table {
+pub(super) fn results(rows: &[DefenseResult]) -> Table {
     let errors = rows.iter().any(|r| r.errors > 0);
     let mut columns = vec![
         Column::text("defense"),
@@ -201,7 +201,7 @@ fn percent(rate: Option<Rate>, crossed: Option<CrossedInterval>) -> String {
     format!("{:.1} % ({:.1} to {:.1})", 100.0 * rate.value, 100.0 * low, 100.0 * high)
 }
 
-fn differences(versus: &[PairedResult]) -> Table {
+pub(super) fn differences(versus: &[PairedResult]) -> Table {
     let mut table = Table::new([
         Column::text("defense"),
         Column::text("rate"),
@@ -249,7 +249,7 @@ fn suites(report: &Report) -> Table {
     table
 }
 
-fn wrong_labels(sweep: &LabelSweep) -> Table {
+pub(super) fn wrong_labels(sweep: &LabelSweep) -> Table {
     let mut table = Table::new([
         Column::text("wrong labels"),
         Column::number("rate"),

@@ -21,8 +21,8 @@ impl Share {
     fn cell(self) -> HtmlCell {
         let Some(value) = self.value() else { return HtmlCell::undefined() };
         let cell = HtmlCell::number(format!("{:.1} %", 100.0 * value), value);
-        let interval = self.interval.map_or(String::new(), |(a, b)| format!(" · {:.1} to {:.1}", 100.0 * a, 100.0 * b));
-        cell.below(format!("{} of {}{interval}", self.count, self.of))
+        let interval = self.interval.map_or(String::new(), |(a, b)| format!("{:.1} to {:.1}\n", 100.0 * a, 100.0 * b));
+        cell.below(format!("{interval}{} of {}", self.count, self.of))
     }
 
     fn ends(self) -> [f64; 3] {
@@ -128,7 +128,12 @@ impl AgentPage {
         let points: Vec<ScatterPoint> = self
             .rows
             .iter()
-            .map(|r| ScatterPoint { name: r.name.clone(), x: r.kept.ends(), y: r.blocked.ends(), control: r.control })
+            .map(|r| ScatterPoint {
+                name: if r.control { format!("{} (control, a cross)", r.name) } else { r.name.clone() },
+                x: r.kept.ends(),
+                y: r.blocked.ends(),
+                control: r.control,
+            })
             .collect();
         let mut scatter = Scatter {
             title: "Blocked injections against kept tasks",
@@ -149,6 +154,7 @@ impl AgentPage {
     }
 
     fn thresholds(&self) -> Result<Vec<crate::Plot>, ReportError> {
+        let lowest = self.sweeps.iter().flat_map(|s| &s.points).map(|p| p.0).fold(0.9, f64::min);
         let draw = |title: &str, label: &str, read: fn(&(f64, f64, f64)) -> f64| {
             let curves: Vec<Curve> = self
                 .sweeps
@@ -161,8 +167,8 @@ impl AgentPage {
                 .collect();
             Lines {
                 title,
-                description: &format!("{title} for each classifier; the values stand in the JSON output."),
-                x: Axis::linear("threshold", 0.0, 1.0),
+                description: &format!("{title} for each classifier; the values stand in the tables below."),
+                x: Axis::linear("threshold", lowest.max(0.0), 1.0),
                 y: Axis::linear(label, 0.0, 1.0),
                 guides: &[],
                 curves: &curves,

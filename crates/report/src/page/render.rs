@@ -88,7 +88,7 @@ fn style() -> String {
         );
         let _ = writeln!(dark, "svg [stroke=\"{colour}\"]{{stroke:{bright}}}svg [fill=\"{colour}\"]{{fill:{bright}}}");
     }
-    let _ = write!(style, "@media (prefers-color-scheme:dark) and (not print){{{dark}}}");
+    let _ = write!(style, "@media screen and (prefers-color-scheme:dark){{{dark}}}");
     style
 }
 
