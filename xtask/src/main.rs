@@ -9,11 +9,11 @@ mod figures;
 mod fixtures;
 mod fuzz_smoke;
 mod live;
-mod mail;
 mod models;
 mod page_check;
 mod python;
 mod reproduce;
+mod results;
 mod shell;
 mod test;
 mod tidy;
@@ -41,6 +41,7 @@ enum Command {
     Live(live::Args),
     PageCheck(page_check::Args),
     Reproduce(reproduce::Args),
+    Results(results::Args),
     Test(test::Args),
     Tidy(tidy::Args),
 }
@@ -61,6 +62,7 @@ fn main() -> ExitCode {
         Command::Live(args) => live::run(&args, out),
         Command::PageCheck(args) => page_check::run(&args, out),
         Command::Reproduce(args) => reproduce::run(&args, out),
+        Command::Results(args) => results::run(&args, out),
         Command::Test(args) => test::run(&args, out),
         Command::Tidy(args) => tidy::run(&args, out),
     })

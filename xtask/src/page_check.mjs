@@ -2,7 +2,7 @@
 // node page_check.mjs FOLDER PAGE…, where FOLDER has node_modules and takes the screenshots.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 const [folder, ...pages] = process.argv.slice(2);
@@ -16,7 +16,7 @@ const browser = await puppeteer.launch({
 });
 try {
   for (const path of pages) {
-    const name = basename(path).replace(/\.html?$/, "");
+    const name = `${basename(dirname(path))}-${basename(path).replace(/\.html?$/, "")}`;
     for (const width of [1280, 390]) {
       for (const scheme of ["light", "dark"]) {
         console.log(JSON.stringify(await check(path, name, width, scheme)));

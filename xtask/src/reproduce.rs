@@ -9,8 +9,8 @@ use serde_json::Value;
 use wardline_cli::{Exit, Failure, Stdout, data_dir};
 
 use crate::figures::{self, Run};
-use crate::mail;
 use crate::models;
+use crate::results;
 use crate::shell::{cargo, root, step};
 
 /// Build everything and compare every published figure with ours
@@ -52,7 +52,8 @@ pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
         models::score_and_show(&deveval, &data, out)?;
     }
     agent_page(&deveval, &data, out)?;
-    mail::core_profile(&data, args.python.as_deref(), out)?;
+    let mailbench = results::build(out)?;
+    results::measure(&mailbench, "core", &data, args.python.as_deref(), None, out)?;
     compare_figures(&deveval, &data, out)?;
     Ok(Exit::Ok)
 }

@@ -9,6 +9,7 @@ use wardline_cli::{Exit, Failure, Stdout, data_dir};
 use crate::docs;
 use crate::features;
 use crate::reproduce::compare_figures;
+use crate::results;
 use crate::shell::{cargo, root, step};
 
 /// Run every test of the project; builds the corpora first
@@ -61,6 +62,10 @@ pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
     compare_figures(&deveval, &data, out)?;
     writeln!(out, "== documents")?;
     docs::refresh(&data, true, out)?;
+    writeln!(out, "== results of the mail benchmark")?;
+    let upstream = Some(root().join(BESIDE[0].1)).filter(|folder| folder.is_dir());
+    let mailbench = root().join("target/debug/mailbench");
+    results::refresh(&mailbench, &data, args.python.as_deref(), upstream.as_deref(), true, out)?;
     for script in ACCEPT.map(|name| root().join("../shared/accept").join(name)) {
         if script.is_file() {
             let mut python = Command::new(args.python.clone().unwrap_or_else(|| "python3".into()));

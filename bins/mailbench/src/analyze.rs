@@ -136,8 +136,11 @@ pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
         prices: args.prices.iter().cloned().collect::<BTreeMap<_, _>>(),
         ..args.statistics.settings()
     };
-    let run = Run::read(&args.input.request())?;
-    let naive = args.naive.as_ref().map(|folder| Run::read(&args.input.other_view(folder))).transpose()?;
+    let (run, naive) = rayon::join(
+        || Run::read(&args.input.request()),
+        || args.naive.as_ref().map(|folder| Run::read(&args.input.other_view(folder))).transpose(),
+    );
+    let (run, naive) = (run?, naive?);
     let prepared = Prepared::new(&run, &settings)?;
     let mut analysis = prepared.analyze(naive.as_ref())?;
     if let Some(path) = &args.reference {

@@ -51,7 +51,7 @@ pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
     for warning in warnings(&analysis) {
         writeln!(out, "warning: {warning}")?;
     }
-    let wanted = |title: &str| title.contains("test half") || title.contains("structure alone");
+    let wanted = |title: &str| title.contains("test half:") || title.contains("by surface, test half");
     let titled: Vec<_> = analysis_tables(&analysis).into_iter().filter(|t| wanted(&t.title)).collect();
     write!(out, "\n{}", tables(&titled, false))?;
     writeln!(out, "The page: {}", args.output_dir.join("index.html").display())?;

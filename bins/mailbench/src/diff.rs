@@ -56,9 +56,9 @@ fn tables(changes: &Changes) -> (Table, Table) {
         let difference = m.before.zip(m.after).map_or("undefined".into(), |(a, b)| format!("{:+.6}", b - a));
         movements.row([
             m.task.to_string(),
-            m.rows.into(),
+            m.rows.clone(),
             m.detector.clone(),
-            m.measure.into(),
+            m.measure.clone(),
             number(m.before),
             number(m.after),
             difference,

@@ -14,7 +14,8 @@ use crate::results::{Format, Input, json};
 /// Decide whether a detector is good enough, on the bounds of intervals.
 ///
 /// Exit code 0: every condition is met by the whole interval. 1: one is missed by the whole interval. 4: none is missed, but for
-/// one the value lies within the interval, so there are too few samples to say. Missing scores count against the detector.
+/// one the value lies within the interval, or the measure is undefined, so there are too few samples to say. Missing scores count
+/// against the detector, a judge's too.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -85,7 +86,7 @@ pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
         RowsArg::Whole => GateRows::Whole,
         RowsArg::Test => GateRows::Test,
     };
-    let prepared = Prepared::new(&run, &settings)?;
+    let prepared = Prepared::of_all_records(&run, &settings)?;
     let results = prepared.gate(&name, task, rows, &args.min, &args.max)?;
     let table = table(&results);
     match args.format {

@@ -163,6 +163,156 @@ fn the_gate_decides_on_bounds() {
     assert_eq!(code(&["--min", "recall@.35=.8"]).0, 1);
 }
 
+/// Runs a command that must succeed.
+fn succeeds(folder: &Path, args: &[&str]) -> String {
+    let output = mailbench(folder, args);
+    assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+#[test]
+fn what_stops_a_run_stops_both_commands() {
+    let folder = run_folder();
+    let here = folder.path();
+    let found: Value = serde_json::from_str(&succeeds(here, &["grade", "run", "--format", "json"])).unwrap();
+    let manifest = found["manifest_sha256"].as_str().unwrap().to_owned();
+    let run_file = |detectors: &str| {
+        let text = format!(r#"{{"manifest_sha256":"{manifest}","detectors":{{{detectors}}}}}"#);
+        fs::write(here.join("run/run.json"), text).unwrap();
+    };
+    let both = r#""good":{"file":"good.jsonl"},"poor":{"file":"poor.jsonl"}"#;
+    let refusal = |needed: &str| {
+        for command in ["grade", "analyze"] {
+            let error = refused(here, &[command, "run", "--output-dir", "out"]);
+            assert!(error.contains(needed), "{command}: {error}");
+            assert!(walk(&here.join("out")).is_empty(), "{command} wrote something");
+        }
+        let error = refused(here, &["gate", "run", "--gate", "good", "--min", "auc=.5"]);
+        assert!(error.contains(needed), "{error}");
+    };
+    // A file that the run names and that is missing.
+    run_file(&format!(r#"{both},"third":{{"file":"third.jsonl"}}"#));
+    refusal("no predictions file of third");
+    for command in ["grade", "analyze"] {
+        succeeds(here, &[command, "run", "--allow-missing-predictions"]);
+    }
+    // A file that the run does not name, and a manifest that it was not made with: two runs in one folder.
+    run_file(r#""good":{"file":"good.jsonl"}"#);
+    refusal("poor.jsonl: is not in run.json: two runs are mixed");
+    run_file(both);
+    let path = here.join("run/manifest_used.jsonl");
+    let kept = fs::read_to_string(&path).unwrap();
+    fs::write(&path, kept.replacen("verified", "spoofed", 1)).unwrap();
+    refusal("is not the manifest that run.json names: two runs are mixed");
+    fs::write(&path, &kept).unwrap();
+    // Rows of another detector in a file.
+    let path = here.join("run/good.jsonl");
+    let rows = fs::read_to_string(&path).unwrap();
+    fs::write(&path, rows.replacen(r#""detector":"good","flagged":false"#, r#""detector":"x","flagged":false"#, 1))
+        .unwrap();
+    refusal("two runs are mixed");
+    // An id that is absent.
+    let without: String = rows.lines().skip(1).map(|l| format!("{l}\n")).collect();
+    fs::write(&path, without).unwrap();
+    refusal("good.jsonl: 1 of 500 ids are absent, the first is \"m000\"");
+    fs::write(&path, &rows).unwrap();
+    succeeds(here, &["analyze", "run", "--replicates", "50", "--output-dir", "out"]);
+}
+
+#[test]
+fn a_changed_population_carries_nothing_forward() {
+    let folder = run_folder();
+    let here = folder.path();
+    succeeds(here, &["analyze", "run", "--replicates", "50", "--output-dir", "before"]);
+    fs::remove_file(here.join("run/poor.jsonl")).unwrap();
+    let allowed = |reference: &str| {
+        let args = ["analyze", "run", "--replicates", "50", "--allow-missing-predictions", "--format", "json"];
+        let found = succeeds(
+            here,
+            &[&args[..], &["--detector", "good", "--detector", "poor", "--reference", reference]].concat(),
+        );
+        serde_json::from_str::<Value>(&found).unwrap()
+    };
+    let same = allowed("before/analysis.json");
+    assert_eq!(same["detectors"][1]["detector"], "poor");
+    assert_eq!(same["detectors"][1]["carried_forward"], true);
+    // One record more makes another population.
+    let path = here.join("run/manifest_used.jsonl");
+    let manifest = fs::read_to_string(&path).unwrap();
+    fs::write(&path, manifest.replacen("verified", "spoofed", 1)).unwrap();
+    let changed = allowed("before/analysis.json");
+    assert_eq!(changed["detectors"].as_array().unwrap().len(), 1);
+    assert_ne!(changed["population_signature"], same["population_signature"]);
+    let warned = changed["warnings"].as_array().unwrap().iter().any(|w| w.as_str().unwrap().contains("dropped: poor"));
+    assert!(warned, "{}", changed["warnings"]);
+    let error = refused(here, &["analyze", "run", "--replicates", "50", "--reference", "before/analysis.json"]);
+    assert!(error.contains("another population"), "{error}");
+}
+
+#[test]
+fn the_naive_view_is_of_the_same_messages() {
+    let folder = run_folder();
+    let here = folder.path();
+    fs::create_dir(here.join("naive")).unwrap();
+    for name in ["good.jsonl", "manifest_used.jsonl"] {
+        fs::copy(here.join("run").join(name), here.join("naive").join(name)).unwrap();
+    }
+    let analyze = ["analyze", "run", "--naive", "naive", "--replicates", "50"];
+    let found = succeeds(here, &analyze);
+    assert!(found.contains("What structure alone costs by surface, test half"), "{found}");
+    let about = r#"{"manifest_sha256":"00","detectors":{"good":{"file":"good.jsonl"}}}"#;
+    fs::write(here.join("naive/run.json"), about).unwrap();
+    assert!(refused(here, &analyze).contains("made with another manifest"));
+    fs::remove_file(here.join("naive/run.json")).unwrap();
+
+    // A change on the naive view alone is a change.
+    let written = |out: &str| {
+        succeeds(here, &[&analyze[..], &["--output-dir", out]].concat());
+        format!("{out}/analysis.json")
+    };
+    let before = written("a");
+    let path = here.join("naive/good.jsonl");
+    fs::write(&path, fs::read_to_string(&path).unwrap().replace(":0.8", ":0.3")).unwrap();
+    let after = written("b");
+    let output = mailbench(here, &["diff", &before, &after, "--exit-code", "--format", "json"]);
+    assert_eq!(output.status.code(), Some(1));
+    let changes: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(changes["causes"][0]["what"], "good: predictions on the naive view");
+    let moved = |measure: &str| changes["movements"].as_array().unwrap().iter().any(|m| m["measure"] == measure);
+    assert!(moved("recall that structure costs") && moved("recall"), "{changes}");
+}
+
+#[test]
+fn a_judge_does_not_choose_what_the_gate_measures() {
+    let folder = run_folder();
+    let here = folder.path();
+    let judge = |fails: bool| {
+        let rows: String = (0..500_u32)
+            .map(|n| match (n >= 400, fails && n >= 450) {
+                (_, true) => format!("{{\"id\":\"m{n:03}\",\"detector\":\"judge:x\",\"error\":\"timed out\"}}\n"),
+                (injection, false) => {
+                    let score = f64::from(u8::from(injection));
+                    format!("{{\"id\":\"m{n:03}\",\"detector\":\"judge:x\",\"pi_score\":{score},\"phi_score\":0.0}}\n")
+                }
+            })
+            .collect();
+        fs::write(here.join("run/judge.jsonl"), rows).unwrap();
+        mailbench(here, &["gate", "run", "--gate", "judge:x", "--min", "recall@.35=.8"]).status.code().unwrap()
+    };
+    assert_eq!((judge(false), judge(true)), (0, 1));
+}
+
+#[test]
+fn a_target_below_one_false_alarm_is_undefined() {
+    let folder = run_folder();
+    let here = folder.path();
+    let code = |condition: &str| {
+        mailbench(here, &["gate", "run", "--gate", "good", "--min", condition]).status.code().unwrap()
+    };
+    // 400 negatives: one false alarm is .25 %.
+    assert_eq!((code("tpr@1%fpr=.8"), code("tpr@.25%fpr=.8"), code("tpr@.1%fpr=.8")), (0, 0, 4));
+}
+
 #[test]
 fn diff_names_what_changed() {
     let folder = run_folder();

@@ -45,8 +45,11 @@ fn analyze(folder: &str, naive: &str, out: &str) -> Result<(), Box<dyn Error>> {
     let manifest = Some(Path::new(folder).join("manifest_used.jsonl"));
     for (name, interval) in [("numpy", IntervalMethod::Numpy), ("usual", IntervalMethod::Percentile)] {
         let begin = now();
-        let run = Run::read(&RunRequest::new(folder))?;
-        let naive = Run::read(&RunRequest { manifest: manifest.clone(), ..RunRequest::new(naive) })?;
+        let (run, naive) = rayon::join(
+            || Run::read(&RunRequest::new(folder)),
+            || Run::read(&RunRequest { manifest: manifest.clone(), ..RunRequest::new(naive) }),
+        );
+        let (run, naive) = (run?, naive?);
         let settings = Settings { interval, ..Settings::default() };
         let analysis = Prepared::new(&run, &settings)?.analyze(Some(&naive))?;
         fs::write(out, serde_json::to_vec(&analysis)?)?;

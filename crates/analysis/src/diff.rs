@@ -33,12 +33,12 @@ pub struct Cause {
 pub struct Movement {
     /// The task.
     pub task: Task,
-    /// `test` or `whole`.
-    pub rows: &'static str,
+    /// The rows that it is read from: `test`, `whole`, or a part or view of one of them.
+    pub rows: String,
     /// The detector.
     pub detector: String,
     /// The measure.
-    pub measure: &'static str,
+    pub measure: String,
     /// In the first analysis; `None` is undefined.
     pub before: Option<f64>,
     /// In the second.
@@ -64,7 +64,7 @@ impl Changes {
         let names: BTreeSet<&str> = old.keys().chain(new.keys()).copied().collect();
         for name in names {
             match (old.get(name), new.get(name)) {
-                (Some(old), Some(new)) => changes.detector(name, old, new),
+                (Some(_), Some(_)) => changes.detector(name, before, after),
                 (old, new) => {
                     let text = |d: Option<&&DetectorResult>| if d.is_some() { "present" } else { "absent" };
                     changes.cause(name, text(old), text(new));
@@ -115,38 +115,112 @@ impl Changes {
         }
     }
 
-    fn detector(&mut self, name: &str, before: &DetectorResult, after: &DetectorResult) {
-        self.json(name, &before.identity, &after.identity);
-        self.cause(&format!("{name}: predictions"), &before.predictions_sha256, &after.predictions_sha256);
+    fn detector(&mut self, name: &str, before: &Analysis, after: &Analysis) {
+        let (Some(old), Some(new)) = (before.detector(name), after.detector(name)) else { return };
+        self.json(name, &old.identity, &new.identity);
+        self.cause(&format!("{name}: predictions"), &old.predictions_sha256, &new.predictions_sha256);
+        let naive = |analysis: &Analysis| {
+            let view = analysis.views.iter().find(|v| v.detector == name);
+            view.map_or("none".to_owned(), |v| v.naive_sha256.clone())
+        };
+        self.cause(&format!("{name}: predictions on the naive view"), &naive(before), &naive(after));
         for task in Task::PUBLISHED {
-            let (Some(old), Some(new)) = (before.tasks.get(&task), after.tasks.get(&task)) else { continue };
-            self.json(&format!("{name}, {task}: coverage"), &old.coverage, &new.coverage);
-            for (rows, old, new) in [("test", &old.test, &new.test), ("whole", &old.whole, &new.whole)] {
-                for (measure, read) in MEASURES {
-                    let (a, b) = (read(old), read(new));
-                    let moved = match (a.value, b.value) {
-                        (Some(a), Some(b)) => (a - b).abs() >= 1e-12,
-                        (a, b) => a != b,
-                    };
-                    if moved {
-                        let outside = match (a.interval, b.value) {
-                            (Some(interval), Some(value)) => !interval.contains(value),
-                            _ => false,
-                        };
-                        self.movements.push(Movement {
-                            task,
-                            rows,
-                            detector: name.into(),
-                            measure,
-                            before: a.value,
-                            after: b.value,
-                            outside_interval: outside,
-                        });
-                    }
+            if let (Some(old), Some(new)) = (old.tasks.get(&task), new.tasks.get(&task)) {
+                self.json(&format!("{name}, {task}: coverage"), &old.coverage, &new.coverage);
+            }
+            let (mut old, new) = (numbers(before, name, task), numbers(after, name, task));
+            for (key, after) in new {
+                // What only one of them computes is a setting, and stands among the causes.
+                if let Some(before) = old.remove(&key) {
+                    self.number(name, task, key, &before, &after);
                 }
             }
         }
     }
+
+    fn number(&mut self, name: &str, task: Task, (rows, measure): Key, before: &Figure, after: &Figure) {
+        let moved = match (before.value, after.value) {
+            (Some(a), Some(b)) => (a - b).abs() >= 1e-12,
+            (a, b) => a != b,
+        };
+        if !moved {
+            return;
+        }
+        let outside_interval = match (before.interval, after.value) {
+            (Some(interval), Some(value)) => !interval.contains(value),
+            _ => false,
+        };
+        let (before, after) = (before.value, after.value);
+        self.movements.push(Movement { task, rows, detector: name.into(), measure, before, after, outside_interval });
+    }
+}
+
+/// Rows and measure.
+type Key = (String, String);
+
+/// Every number of a detector on a task, by the rows that it is read from and its measure.
+fn numbers(analysis: &Analysis, name: &str, task: Task) -> BTreeMap<Key, Figure> {
+    let mut all = BTreeMap::new();
+    let mut points = |rows: &str, points: &Points| {
+        for (measure, read) in MEASURES {
+            all.insert((rows.to_owned(), measure.to_owned()), *read(points));
+        }
+    };
+    let detector = analysis.detector(name);
+    let result = detector.and_then(|d| d.tasks.get(&task));
+    if let Some(result) = result {
+        points("test", &result.test);
+        points("whole", &result.whole);
+    }
+    if let Some(found) = analysis.scenario_level.as_ref().and_then(|h| h.tasks.get(&task)?.get(name)) {
+        points("test, scenarios kept together", found);
+    }
+    let views = [("test", &analysis.views_test), ("whole", &analysis.views)];
+    let views = || views.into_iter().filter_map(|(rows, v)| Some((rows, v.iter().find(|v| v.detector == name)?)));
+    for (rows, view) in views().filter(|_| task == Task::Injection) {
+        points(&format!("{rows}, naive view"), &view.naive);
+    }
+    let mut one = |rows: String, measure: &str, figure: Figure| {
+        all.insert((rows, measure.to_owned()), figure);
+    };
+    for (rows, view) in views().filter(|_| task == Task::Injection) {
+        one(rows.to_owned(), "recall that structure costs", view.recall_lost);
+        for s in &view.surfaces {
+            one(format!("{rows}, {}", s.name), "recall that structure costs", s.recall_lost);
+        }
+    }
+    if let Some(tuned) = result.and_then(|r| r.dev_tuned) {
+        let threshold = Figure { value: tuned.threshold, ..Figure::default() };
+        for (measure, figure) in [("threshold", threshold), ("recall", tuned.recall), ("fpr", tuned.fpr)] {
+            one("test, tuned on dev".into(), measure, figure);
+        }
+    }
+    if let Some(tiers) = detector.and_then(|d| d.two_tier).filter(|_| task == Task::Injection) {
+        for (rows, recall, fpr) in [
+            ("test, two tiers", tiers.test_recall, tiers.test_fpr),
+            ("test, one tier", tiers.single_test_recall, tiers.single_test_fpr),
+        ] {
+            for (measure, value) in [("recall", recall), ("fpr", fpr)] {
+                one(rows.into(), measure, Figure { value, ..Figure::default() });
+            }
+        }
+    }
+    for c in analysis.comparisons.iter().filter(|c| c.detector == name && c.task == task) {
+        for (measure, d) in
+            [("auc", c.auc), ("tpr_at_target_fpr", c.tpr_at_target_fpr), ("recall", c.recall), ("fpr", c.fpr)]
+        {
+            one(format!("test, against {}", c.baseline), measure, d.difference);
+        }
+    }
+    for slices in result.into_iter().flat_map(|r| &r.slices) {
+        for s in &slices.slices {
+            let rows = format!("whole, {} {}", slices.by, s.name);
+            one(rows.clone(), "recall", s.recall);
+            one(rows.clone(), "fpr", s.fpr);
+            one(rows, "auc", Figure { value: s.auc, ..Figure::default() });
+        }
+    }
+    all
 }
 
 /// A measure's name and where it stands.

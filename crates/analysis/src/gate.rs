@@ -142,7 +142,9 @@ pub enum GateRows {
 }
 
 impl Prepared<'_> {
-    /// Decides conditions on the bounds of intervals. Scores that are missing count against the detector.
+    /// Decides conditions on the bounds of intervals. Scores that are missing count against the detector, a judge's too when the run
+    /// was prepared with [`Prepared::of_all_records`]. A recall at a target false-positive rate is undefined with fewer negatives
+    /// than the target needs for one false alarm.
     ///
     /// # Errors
     /// An unknown detector, or the statistics refuse their input.
@@ -173,14 +175,19 @@ impl Prepared<'_> {
                 .map(Figure::from)
                 .collect()
         };
-        let results = all.into_iter().zip(figures).map(|((condition, at_least), found)| GateResult {
-            measure: condition.measure.to_string(),
-            bound: if at_least { "min" } else { "max" },
-            value: condition.value,
-            found,
-            rows: (sample.positives(), sample.negatives()),
-            missing: sample.missing_pos + sample.missing_neg,
-            verdict: decide(&found, condition.value, at_least),
+        let too_few =
+            |measure| matches!(measure, GateMeasure::TprAtFpr(target) if target * (sample.negatives() as f64) < 1.0);
+        let results = all.into_iter().zip(figures).map(|((condition, at_least), found)| {
+            let found = if too_few(condition.measure) { Figure::default() } else { found };
+            GateResult {
+                measure: condition.measure.to_string(),
+                bound: if at_least { "min" } else { "max" },
+                value: condition.value,
+                found,
+                rows: (sample.positives(), sample.negatives()),
+                missing: sample.missing_pos + sample.missing_neg,
+                verdict: decide(&found, condition.value, at_least),
+            }
         });
         Ok(results.collect())
     }

@@ -119,6 +119,15 @@ fn every_number_agrees_with_the_independent_script() {
         compare.values(&format!("{}, canonical", view.detector), &view.canonical, &theirs["canonical"]);
         compare.values(&format!("{}, naive", view.detector), &view.naive, &theirs["naive"]);
     }
+    // The test half is that of the headline, and the whole population has the published figures.
+    assert_eq!(analysis.views_test.len(), 5);
+    for view in &analysis.views_test {
+        let headline = &analysis.detector(&view.detector).unwrap().tasks[&Task::Injection].test;
+        assert_eq!(&view.canonical, headline);
+        assert_eq!(view.naive.n_neg, headline.n_neg);
+        let surfaces: u64 = view.surfaces.iter().map(|s| s.n_pos).sum();
+        assert_eq!(surfaces, headline.n_pos, "{}", view.detector);
+    }
     println!("{} numbers agree to 1e-12", compare.numbers);
     assert!(compare.numbers > 700, "{} numbers", compare.numbers);
 }

@@ -1,3 +1,6 @@
+use std::collections::BTreeMap;
+use std::ops::{AddAssign, Mul};
+
 use crate::bootstrap::{Bootstrap, ClosedForm, Estimate, Shape, Target};
 use crate::design::Design;
 use crate::operating_point::{most_false_positives, within};
@@ -76,6 +79,31 @@ struct Ranking {
     second: Vec<u32>,
     /// For each measure, how many rows lie at or above its fixed threshold.
     flagged: Vec<usize>,
+    /// For one axis: by how many rows from the top, how many of them each unit has. All rows are there, and those of `flagged`.
+    by_unit: BTreeMap<usize, UnitCounts>,
+}
+
+/// Rows of either class, unit by unit.
+#[derive(Default)]
+struct UnitCounts {
+    positives: Vec<u32>,
+    negatives: Vec<u32>,
+}
+
+impl UnitCounts {
+    fn of(rows: &[u32], units: usize) -> Self {
+        let mut of = Self { positives: vec![0; units], negatives: vec![0; units] };
+        for &row in rows {
+            let class = if row & 1 == 1 { &mut of.positives } else { &mut of.negatives };
+            class[(row >> 2) as usize] += 1;
+        }
+        of
+    }
+
+    fn weighted(&self, weights: &[u32]) -> Counts {
+        let sum = |rows: &[u32]| rows.iter().zip(weights).map(|(&n, &w)| u64::from(n) * u64::from(w)).sum();
+        Counts { positives: sum(&self.positives), negatives: sum(&self.negatives) }
+    }
 }
 
 impl Ranking {
@@ -99,36 +127,57 @@ impl Ranking {
             }
             _ => 0,
         });
-        Self { rows: rows.collect(), flagged: flagged.collect(), second }
+        let (rows, flagged): (Vec<u32>, Vec<usize>) = (rows.collect(), flagged.collect());
+        let by_unit = if second.is_empty() {
+            let units = design.axes[0].units();
+            flagged.iter().chain([&rows.len()]).map(|&top| (top, UnitCounts::of(&rows[..top], units))).collect()
+        } else {
+            BTreeMap::new()
+        };
+        Self { rows, second, flagged, by_unit }
     }
 
     fn read(&self, measures: &[Measure], counts: &[Vec<u32>], out: &mut [f64]) {
         match counts {
             [first, second, ..] => {
-                let rows = self.rows.iter().zip(&self.second);
-                let weighted = rows.map(|(&row, &other)| {
+                let rows = self.rows.iter().zip(&self.second).map(|(&row, &other)| {
                     Row::new(row, u64::from(first[(row >> 2) as usize]) * u64::from(second[other as usize]))
                 });
-                self.read_rows(measures, weighted, out);
+                self.read_rows(measures, rows.clone(), |top| Counts::of(rows.clone().take(top)), out);
             }
             _ => {
                 let first = &counts[0][..];
-                let weighted = self.rows.iter().map(|&row| Row::new(row, u64::from(first[(row >> 2) as usize])));
-                self.read_rows(measures, weighted, out);
+                let rows = self.rows.iter().map(|&row| Row::new(row, u64::from(first[(row >> 2) as usize])));
+                let of_top = |top| self.by_unit.get(&top).map_or_else(Counts::default, |units| units.weighted(first));
+                self.read_rows(measures, rows, of_top, out);
             }
         }
     }
 
-    fn read_rows(&self, measures: &[Measure], rows: impl Iterator<Item = Row> + Clone, out: &mut [f64]) {
-        let all = Totals::of(rows.clone());
-        for ((measure, &flagged), out) in measures.iter().zip(&self.flagged).zip(out) {
-            let flagged = || Counts::of(rows.clone().take(flagged));
+    /// `of_top` counts so many rows from the top.
+    fn read_rows(
+        &self,
+        measures: &[Measure],
+        rows: impl Iterator<Item = Row> + Clone,
+        of_top: impl Fn(usize) -> Counts,
+        out: &mut [f64],
+    ) {
+        let all = of_top(self.rows.len());
+        let ranks = Ranks::of(rows.clone(), all, measures.contains(&Measure::AveragePrecision));
+        // Measures at one threshold share their counts.
+        let mut last: Option<(usize, Counts)> = None;
+        for ((measure, &top), out) in measures.iter().zip(&self.flagged).zip(out) {
+            let mut flagged = || {
+                let counts = last.filter(|&(of, _)| of == top).map_or_else(|| of_top(top), |(_, counts)| counts);
+                last = Some((top, counts));
+                counts
+            };
             *out = match *measure {
-                Measure::RocAuc => all.auc(),
-                Measure::AveragePrecision => average_precision(rows.clone()) / all.counts.positives as f64,
-                Measure::TprAtFpr { target, estimator } => tpr_at_fpr(rows.clone(), all.counts, target, estimator),
-                Measure::Recall { .. } => flagged().positives as f64 / all.counts.positives as f64,
-                Measure::Fpr { .. } => flagged().negatives as f64 / all.counts.negatives as f64,
+                Measure::RocAuc => ranks.auc,
+                Measure::AveragePrecision => ranks.precision / all.positives as f64,
+                Measure::TprAtFpr { target, estimator } => tpr_at_fpr(rows.clone(), all, target, estimator),
+                Measure::Recall { .. } => flagged().positives as f64 / all.positives as f64,
+                Measure::Fpr { .. } => flagged().negatives as f64 / all.negatives as f64,
                 Measure::Precision { .. } => {
                     let Counts { positives, negatives } = flagged();
                     positives as f64 / (positives + negatives) as f64
@@ -171,45 +220,51 @@ impl Counts {
     }
 }
 
-struct Totals {
-    counts: Counts,
-    /// Twice the weight of pairs in which the negative scores higher, plus that of tied pairs.
-    lost: u128,
+/// What a pass over all rows finds.
+struct Ranks {
+    /// Area under the ROC curve.
+    auc: f64,
+    /// Average precision times the number of positives; 0 where it is not wanted.
+    precision: f64,
 }
 
-impl Totals {
-    #[inline]
-    fn of(rows: impl Iterator<Item = Row>) -> Self {
-        let (mut counts, mut lost, mut above_run) = (Counts::default(), 0_u128, 0);
+impl Ranks {
+    fn of(rows: impl Iterator<Item = Row>, all: Counts, precision: bool) -> Self {
+        let twice_pairs = 2 * u128::from(all.positives) * u128::from(all.negatives);
+        let (lost, precision) = match (u64::try_from(twice_pairs).is_ok(), precision) {
+            (true, true) => Self::pass::<u64, true>(rows),
+            (true, false) => Self::pass::<u64, false>(rows),
+            (false, true) => Self::pass::<u128, true>(rows),
+            (false, false) => Self::pass::<u128, false>(rows),
+        };
+        Self { auc: (twice_pairs - lost) as f64 / twice_pairs as f64, precision }
+    }
+
+    /// Twice the weight of pairs in which the negative scores higher, plus that of tied pairs; and the precision.
+    fn pass<N: From<u64> + Into<u128> + Mul<Output = N> + AddAssign, const PRECISION: bool>(
+        rows: impl Iterator<Item = Row>,
+    ) -> (u128, f64) {
+        let (mut counts, mut lost, mut above_run) = (Counts::default(), N::from(0), 0);
+        let (mut precision, mut gained) = (0.0, 0);
         for row in rows {
             // At a positive, all negatives of its run have been counted.
             counts.negatives += row.negative;
             counts.positives += row.positive;
-            lost += u128::from(row.positive) * u128::from(counts.negatives + above_run);
+            lost += N::from(row.positive) * N::from(counts.negatives + above_run);
             above_run = if row.ends_run { counts.negatives } else { above_run };
+            if PRECISION {
+                gained += row.positive;
+                if row.ends_run {
+                    // A run without positives adds nothing; asking would cost more than dividing. Totals fit a signed number,
+                    // which processors turn into a float at once.
+                    let (tp, all) = (counts.positives as i64, (counts.positives + counts.negatives).max(1) as i64);
+                    precision += gained as i64 as f64 * (tp as f64 / all as f64);
+                    gained = 0;
+                }
+            }
         }
-        Self { counts, lost }
+        (lost.into(), precision)
     }
-
-    fn auc(&self) -> f64 {
-        let twice_pairs = 2 * u128::from(self.counts.positives) * u128::from(self.counts.negatives);
-        (twice_pairs - self.lost) as f64 / twice_pairs as f64
-    }
-}
-
-/// Average precision times the number of positives.
-fn average_precision(rows: impl Iterator<Item = Row>) -> f64 {
-    let (mut sum, mut counts, mut gained) = (0.0, Counts::default(), 0);
-    for row in rows {
-        counts.negatives += row.negative;
-        counts.positives += row.positive;
-        gained += row.positive;
-        if row.ends_run && gained > 0 {
-            sum += gained as f64 * (counts.positives as f64 / (counts.positives + counts.negatives) as f64);
-            gained = 0;
-        }
-    }
-    sum
 }
 
 /// Reads the rows from the top until the negatives exceed the target.

@@ -60,14 +60,21 @@ pub(super) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
     writeln!(out, "\n12 detectors, both tasks, 1,000 replicates, 5,955 records; reading and writing included")?;
     let median_of = |name: &str| median(ours.get(name).cloned().unwrap_or_default());
     let (numpy, usual) = (median_of("numpy"), median_of("usual"));
-    writeln!(out, "analyze, numpy's stream   {numpy:>9.0} ms (median of {REPEATS})")?;
-    writeln!(out, "analyze, as usual         {usual:>9.0} ms (median of {REPEATS})")?;
-    writeln!(out, "the protocol in Python    {theirs:>9.0} ms (once)")?;
-    writeln!(out, "ratios                    {:>9.0}, {:.0}", theirs / numpy, theirs / usual)?;
+    writeln!(out, "the protocol in Python             {theirs:>7.0} ms (once)")?;
+    writeln!(
+        out,
+        "analyze, the same numbers          {numpy:>7.0} ms (median of {REPEATS}): {:.0} times",
+        theirs / numpy
+    )?;
+    writeln!(
+        out,
+        "analyze, with its further intervals {usual:>6.0} ms (median of {REPEATS}): {:.0} times",
+        theirs / usual
+    )?;
 
     let graded = grading(args.predictions, &folder, &example, out)?;
-    let slowest = numpy.max(usual);
-    if slowest > MOST_MILLISECONDS || theirs / slowest < LEAST_RATIO || graded > MOST_GRADE_SECONDS {
+    // The script computes what the first does; the second adds intervals that the script has not.
+    if numpy.max(usual) > MOST_MILLISECONDS || theirs / numpy < LEAST_RATIO || graded > MOST_GRADE_SECONDS {
         let aim = format!(
             "the aim is at most {MOST_MILLISECONDS} ms, a ratio of at least {LEAST_RATIO}, and {MOST_GRADE_SECONDS} s for the grading"
         );
@@ -76,7 +83,7 @@ pub(super) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-/// Seconds to grade many predictions; the memory of a tenth of them stands beside.
+/// Seconds to grade many predictions; the memory of a fifth of them stands beside.
 fn grading(
     predictions: u64,
     folder: &Path,
@@ -84,7 +91,7 @@ fn grading(
     out: &mut Stdout,
 ) -> Result<f64, Failure> {
     let mut seconds = 0.0;
-    for n in [predictions / 10, predictions] {
+    for n in [predictions / 5, predictions] {
         let many = folder.join("many");
         step(
             out,

@@ -5,6 +5,7 @@ use wardline_metrics::{Half, Ranked, brier_score, calibration, quantiles};
 use super::Prepared;
 use super::result::{Calibrated, Cost, DetectorResult, TaskResult, Tuned};
 use super::sample::Sample;
+use super::settings::IntervalMethod;
 use crate::figure::defined;
 use crate::{AnalysisError, Column, Figure, Layout, Task};
 
@@ -35,12 +36,14 @@ impl Prepared<'_> {
         let name = column.detector.as_str();
         let test = self.half(column, task, Half::Test);
         let whole = self.sample(column, task, &self.rows.payload, |_| true);
+        // Numpy's stream was published for the test half only.
+        let whole_name = (self.settings.interval != IntervalMethod::Numpy).then(|| format!("{task}/whole"));
         let in_task =
             self.rows.rows.iter().copied().filter(|&row| task.label(&self.run.manifest.records[row]).is_some());
         Ok(TaskResult {
             coverage: column.coverage(task, in_task),
             test: test.points(self.settings, Some((&format!("{task}/test"), name)))?,
-            whole: whole.points(self.settings, Some((&format!("{task}/whole"), name)))?,
+            whole: whole.points(self.settings, whole_name.as_deref().map(|table| (table, name)))?,
             dev_tuned: if column.judge { self.tuned(column, task, &test)? } else { None },
             calibration: calibrated(&test, column)?,
             slices: self.slices(column, task, &whole)?,
@@ -77,7 +80,7 @@ impl Prepared<'_> {
 
     /// Numbers that were never published with an interval keep none in the mode that checks published ones.
     pub(super) fn without_numpy(&self, figure: Figure) -> Figure {
-        if self.settings.interval == super::IntervalMethod::Numpy {
+        if self.settings.interval == IntervalMethod::Numpy {
             return Figure { value: figure.value, ..Figure::default() };
         }
         figure

@@ -46,6 +46,18 @@ impl<'a> Prepared<'a> {
     /// # Errors
     /// A setting out of range; an ensemble, a price or a baseline of an unknown detector; no record left; a group in both halves.
     pub fn new(run: &'a Run, settings: &'a Settings) -> Result<Self, AnalysisError> {
+        Self::over(run, settings, true)
+    }
+
+    /// The same, but that a judge leaves no record out: a judge that fails on a record must not choose what it is measured on.
+    ///
+    /// # Errors
+    /// As [`Prepared::new`].
+    pub fn of_all_records(run: &'a Run, settings: &'a Settings) -> Result<Self, AnalysisError> {
+        Self::over(run, settings, false)
+    }
+
+    fn over(run: &'a Run, settings: &'a Settings, judges_choose: bool) -> Result<Self, AnalysisError> {
         settings.check()?;
         let mut columns = run.columns.clone();
         for wanted in &settings.ensembles {
@@ -57,7 +69,8 @@ impl<'a> Prepared<'a> {
                 return Err(AnalysisError::Request(format!("no predictions of detector {name:?}")));
             }
         }
-        let rows = Rows::select(run, &columns)?;
+        let judges: Vec<&Column> = columns.iter().filter(|c| c.judge && judges_choose).collect();
+        let rows = Rows::select(run, &judges)?;
         let halves = rows.split(run, GroupBy::BasePayloadId)?;
         Ok(Self { run, settings, columns, rows, halves })
     }
@@ -127,6 +140,9 @@ impl<'a> Prepared<'a> {
     pub fn analyze(&self, naive: Option<&Run>) -> Result<Analysis, AnalysisError> {
         let detectors: Result<Vec<DetectorResult>, AnalysisError> =
             self.columns.par_iter().map(|column| self.detector(column)).collect();
+        let detectors = detectors?;
+        let views = |half| naive.map_or(Ok(Vec::new()), |naive| self.views(naive, half, &detectors));
+        let (views, views_test) = (views(None)?, views(Some(Half::Test))?);
         let population = self.rows.counts(self.run, &self.halves);
         let split = self.rows.audit(&self.halves)?;
         let mut warnings = Vec::new();
@@ -158,9 +174,10 @@ impl<'a> Prepared<'a> {
             population,
             split,
             warnings,
-            detectors: detectors?,
+            detectors,
             comparisons: self.comparisons()?,
-            views: naive.map_or(Ok(Vec::new()), |naive| self.views(naive))?,
+            views,
+            views_test,
             scenario_level: self.settings.scenario_level.then(|| self.scenario_level()).transpose()?,
         })
     }

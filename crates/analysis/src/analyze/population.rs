@@ -29,8 +29,7 @@ fn numbers<'a>(keys: impl Iterator<Item = &'a str> + Clone) -> Vec<u32> {
 
 impl Rows {
     /// Every record without a PDF that every judge covers.
-    pub(super) fn select(run: &Run, columns: &[Column]) -> Result<Self, AnalysisError> {
-        let judges: Vec<&Column> = columns.iter().filter(|c| c.judge).collect();
+    pub(super) fn select(run: &Run, judges: &[&Column]) -> Result<Self, AnalysisError> {
         let (mut rows, mut pdf, mut not_covered) = (Vec::new(), 0, 0);
         for (row, record) in run.manifest.records.iter().enumerate() {
             if record.is_pdf() {

@@ -36,12 +36,23 @@ pub struct Analysis {
     /// Every detector against the baseline, on the test half.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub comparisons: Vec<Comparison>,
-    /// Detectors on the canonical and on the naive view.
+    /// Detectors on the canonical and on the naive view, whole population, as published.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub views: Vec<ViewResult>,
+    /// The same on the test half: what to read of a detector that was fitted to dev.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub views_test: Vec<ViewResult>,
     /// The headline with scenario-level groups.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scenario_level: Option<Headline>,
+}
+
+impl Analysis {
+    /// The results of a detector.
+    #[must_use]
+    pub fn detector(&self, name: &str) -> Option<&DetectorResult> {
+        self.detectors.iter().find(|d| d.detector == name)
+    }
 }
 
 /// Counts of records.
@@ -324,7 +335,7 @@ pub struct Difference {
     pub p_holm: Option<f64>,
 }
 
-/// A detector on two views of the same messages: injection task, whole population.
+/// A detector on two views of the same messages: injection task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ViewResult {
@@ -334,8 +345,14 @@ pub struct ViewResult {
     pub canonical: Points,
     /// On the naive view.
     pub naive: Points,
+    /// SHA-256 of the predictions file on the naive view.
+    #[serde(default)]
+    pub naive_sha256: String,
     /// Recall at the threshold on the canonical view minus that on the naive view: what structure alone costs.
     pub recall_lost: Figure,
+    /// Positives flagged on the canonical view alone, and on the naive view alone.
+    #[serde(default)]
+    pub only_one: (u64, u64),
     /// The same by surface.
     pub surfaces: Vec<ViewSlice>,
 }
@@ -354,6 +371,9 @@ pub struct ViewSlice {
     pub naive: Figure,
     /// The difference, paired.
     pub recall_lost: Figure,
+    /// Positives flagged on the canonical view alone, and on the naive view alone.
+    #[serde(default)]
+    pub only_one: (u64, u64),
 }
 
 /// The headline under another grouping: its own split, its own intervals.

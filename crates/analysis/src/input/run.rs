@@ -122,6 +122,8 @@ pub struct Run {
     pub columns: Vec<Column>,
     /// Wanted detectors without a file; only when missing ones are allowed.
     pub absent: Vec<String>,
+    /// SHA-256 of the manifest that the detectors were asked with, as the folder's `run.json` states it.
+    pub asked_with: Option<String>,
 }
 
 impl Run {
@@ -142,7 +144,7 @@ impl Run {
         if let Some(pair) = columns.windows(2).find(|pair| pair[0].detector == pair[1].detector) {
             return Err(AnalysisError::Request(format!("two columns are of detector {:?}", pair[0].detector)));
         }
-        Ok(Self { manifest, columns, absent: Vec::new() })
+        Ok(Self { manifest, columns, absent: Vec::new(), asked_with: None })
     }
 
     /// Reads a run folder.
@@ -176,7 +178,7 @@ impl Run {
         }
         let names: Vec<&str> = columns.iter().map(|c| c.detector.as_str()).collect();
         let absent = check_detectors(request, about.as_ref(), &names)?;
-        Ok(Self { manifest, columns, absent })
+        Ok(Self { manifest, columns, absent, asked_with: about.map(|a| a.manifest_sha256) })
     }
 }
 

@@ -71,6 +71,12 @@ pub(super) fn methods(analysis: &Analysis) -> Vec<(String, String)> {
                 .to_owned(),
         ),
         (
+            "What structure costs",
+            "recall on canonical segments minus recall on the naive view, over the positives that both views score, from the same \
+             replicates. Where no record differs: 0, give or take Wilson's upper bound of 0 over the groups"
+                .to_owned(),
+        ),
+        (
             "Calibration",
             "ten bins of equal width over 0..1; ECE = Σ (rows in bin / rows) · |share of positives − mean score|".to_owned(),
         ),

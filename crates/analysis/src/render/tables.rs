@@ -2,7 +2,7 @@ use wardline_report::{Column, Table};
 
 use super::TitledTable;
 use super::format::{count, figure, mean, number, p_value, percent, signed, threshold};
-use crate::{Analysis, Points, Task};
+use crate::{Analysis, Points, Task, ViewResult};
 
 /// Every table of an analysis, the headline first.
 #[must_use]
@@ -253,9 +253,14 @@ fn sender_auth(analysis: &Analysis) -> Vec<TitledTable> {
 }
 
 fn views(analysis: &Analysis) -> Vec<TitledTable> {
-    if analysis.views.is_empty() {
-        return Vec::new();
-    }
+    [("test half", &analysis.views_test), ("whole population", &analysis.views)]
+        .into_iter()
+        .filter(|(_, views)| !views.is_empty())
+        .flat_map(|(rows, views)| views_on(analysis, rows, views))
+        .collect()
+}
+
+fn views_on(analysis: &Analysis, rows: &str, views: &[ViewResult]) -> [TitledTable; 2] {
     let mut table = Table::new([
         Column::text("detector"),
         Column::text("view"),
@@ -273,7 +278,7 @@ fn views(analysis: &Analysis) -> Vec<TitledTable> {
         Column::number("naive recall"),
         Column::number("difference"),
     ]);
-    for view in &analysis.views {
+    for view in views {
         for (name, points, lost) in
             [("canonical", &view.canonical, signed(&view.recall_lost)), ("naive", &view.naive, String::new())]
         {
@@ -293,9 +298,9 @@ fn views(analysis: &Analysis) -> Vec<TitledTable> {
             by_surface.row([view.detector.clone(), s.name.clone()].into_iter().chain(cells));
         }
     }
-    vec![
-        TitledTable::new("Canonical against naive view: injection task, whole population", table),
-        TitledTable::new("What structure alone costs, by surface", by_surface),
+    [
+        TitledTable::new(format!("Canonical against naive view: injection task, {rows}"), table),
+        TitledTable::new(format!("What structure alone costs by surface, {rows}"), by_surface),
     ]
 }
 
