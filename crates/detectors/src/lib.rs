@@ -9,6 +9,8 @@ mod heuristics;
 #[cfg(feature = "http")]
 mod http;
 mod input;
+#[cfg(feature = "inference")]
+mod local;
 mod ngram;
 mod policy;
 mod prediction;
@@ -30,6 +32,8 @@ pub use http::{
     ModelArmor, OpenAi, PromptShields, Provider, ScamGuard, Secret, Service, ServiceDetector,
 };
 pub use input::{Image, Input, Link, MailFacts, Preparer, Structured, View, mail_facts, message_of_fields};
+#[cfg(feature = "inference")]
+pub use local::ClassifierDetector;
 pub use ngram::{Example, NgramDetector, NgramModel, TrainOptions, train_ngram};
 pub use policy::{
     BreakerLimits, BudgetLimits, Caller, Clock, Policy, Price, RateLimits, Retry, Stop, SystemClock, Usage,

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
+use wardline_cli::ModelArgs;
 use wardline_detectors::{Task, View};
 
 /// Score every message of a manifest with one or more detectors
@@ -39,6 +40,11 @@ pub(crate) struct Args {
     pub(crate) policy: PolicyArgs,
     #[command(flatten)]
     pub(crate) judge: JudgeArgs,
+    #[command(flatten)]
+    pub(crate) model: ModelArgs,
+    /// Folder of models [default: $WARDLINE_DATA, else data/ of the checkout, else the user's data folder]
+    #[arg(long, value_name = "DIR", help_heading = "Local classifiers")]
+    pub(crate) data_dir: Option<PathBuf>,
     /// `exec:` and `http:` are sent the raw message too, in base64
     #[arg(long)]
     pub(crate) send_raw: bool,

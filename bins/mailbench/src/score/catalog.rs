@@ -28,6 +28,13 @@ pub(crate) const CATALOG: &[Entry] = &[
         about: "logistic regression over hashed n-grams, trained by `mailbench train`; local",
     },
     Entry {
+        spec: "classifier:KEY",
+        task: "injection",
+        required: &[],
+        optional: &["ORT_DYLIB_PATH"],
+        about: "a model of `deveval models list`, or NAME with --model-dir; local, in builds with --features inference",
+    },
+    Entry {
         spec: "judge:openai/MODEL",
         task: "both",
         required: &["OPENAI_API_KEY"],

@@ -23,13 +23,14 @@ pub(crate) fn detector(spec: &str, args: &Args, stop: &Stop) -> Result<Box<dyn D
     let (kind, rest) = spec.split_once(':').unwrap_or((spec, ""));
     let named = |usual: &str| name.unwrap_or(usual).to_owned();
     let stem = || Path::new(rest).file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
-    let needs_rest = ["ngram", "judge", "exec", "http", "https", "replay", "scores"].contains(&kind);
+    let needs_rest = ["classifier", "ngram", "judge", "exec", "http", "https", "replay", "scores"].contains(&kind);
     if needs_rest == rest.is_empty() {
         return Err(unknown(spec));
     }
     require(kind, rest)?;
     Ok(match kind {
         "heuristics" => Box::new(Heuristics::new(named(kind))?),
+        "classifier" => classifier(named(rest), rest, args)?,
         "ngram" => Box::new(NgramDetector::open(named(&stem()), Path::new(rest), args.allow_trained_on)?),
         "judge" => judge(named(&format!("judge:{rest}")), rest, args, stop)?,
         "exec" => {
@@ -121,6 +122,25 @@ fn aws() -> BedrockAuth {
         session_token: setting("AWS_SESSION_TOKEN").map(Secret::new),
         now,
     }
+}
+
+#[cfg(not(feature = "inference"))]
+fn classifier(_: String, _: &str, _: &Args) -> Result<Box<dyn Detector>, Failure> {
+    Err(wardline_cli::without_inference("mailbench"))
+}
+
+#[cfg(feature = "inference")]
+fn classifier(name: String, key: &str, args: &Args) -> Result<Box<dyn Detector>, Failure> {
+    let registry = wardline_classifier::Registry::built_in()?;
+    // A folder's model need not be in the registry.
+    let entry = match (registry.get(key), &args.model.model_dir) {
+        (Ok(entry), _) => Some(entry),
+        (Err(_), Some(_)) => None,
+        (Err(unknown), None) => return Err(unknown.into()),
+    };
+    let data = wardline_cli::data_dir(args.data_dir.as_deref())?.path;
+    let model = args.model.load(key, entry, &data)?;
+    Ok(Box::new(wardline_detectors::ClassifierDetector::new(name, model)))
 }
 
 fn judge(name: String, rest: &str, args: &Args, stop: &Stop) -> Result<Box<dyn Detector>, Failure> {
