@@ -8,6 +8,7 @@ use wardline_cli::{Exit, Failure, Stdout, data_dir};
 
 use crate::docs;
 use crate::features;
+use crate::models;
 use crate::reproduce::compare_figures;
 use crate::results;
 use crate::shell::{cargo, root, step};
@@ -48,8 +49,11 @@ pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
     }
     step(out, "build the corpora", &mut build)?;
 
+    models::fetch(&deveval, &data, out)?;
+    let runtime = models::runtime(&deveval, &data, out)?;
+
     let mut tests = cargo(&["test", "--workspace", "--locked", "--features", &features]);
-    tests.env("WARDLINE_DATA_TEST", &data);
+    tests.env("WARDLINE_DATA_TEST", &data).env("ORT_DYLIB_PATH", &runtime);
     for (name, folder) in BESIDE {
         let folder = root().join(folder);
         if folder.is_dir() {
