@@ -3,6 +3,7 @@ use std::sync::Mutex;
 
 use ::candle_core::{D, DType, Device, Tensor};
 
+use super::cpu;
 use crate::arch::{Activation, Architecture, Ops, Table};
 use crate::weights::Weights;
 use crate::{Backend, ClassifierError, TokenBatch};
@@ -98,6 +99,7 @@ struct Run<'a> {
     kept: Option<Tensor>,
     /// Added to scores, `[B, 1, 1, T]`; absent when no row is padded.
     bias: Option<Tensor>,
+    lengths: &'a [usize],
     rows: usize,
     tokens: usize,
     tables: HashMap<&'static str, Tensor>,
@@ -111,7 +113,7 @@ fn text(e: ::candle_core::Error) -> String {
 }
 
 impl<'a> Run<'a> {
-    fn new(engine: &'a Candle, batch: &TokenBatch, source: Option<Weights>) -> Result<Self, String> {
+    fn new(engine: &'a Candle, batch: &'a TokenBatch, source: Option<Weights>) -> Result<Self, String> {
         let (rows, tokens, device) = (batch.lengths.len(), batch.tokens, &engine.device);
         let ids = Tensor::from_slice(&batch.ids, (rows, tokens), device).map_err(text)?;
         let (kept, bias) = if batch.is_even() {
@@ -125,7 +127,8 @@ impl<'a> Run<'a> {
             )
         };
         let tables = engine.tables(tokens)?;
-        Ok(Self { engine, ids, kept, bias, rows, tokens, tables, source, loaded: HashMap::new() })
+        let lengths = &batch.lengths;
+        Ok(Self { engine, ids, kept, bias, lengths, rows, tokens, tables, source, loaded: HashMap::new() })
     }
 }
 
@@ -171,6 +174,7 @@ impl Ops for Run<'_> {
             shape.push(w.dim(0)?);
             let flat = x.reshape(((), inputs))?.matmul(&w.t()?)?;
             let flat = match b {
+                Some(b) if self.engine.device.is_cpu() => cpu::add_row(flat, b)?,
                 Some(b) => flat.broadcast_add(b)?,
                 None => flat,
             };
@@ -192,6 +196,9 @@ impl Ops for Run<'_> {
     }
 
     fn add(&mut self, a: &Tensor, b: &Tensor) -> Result<Tensor, String> {
+        if self.engine.device.is_cpu() && cpu::repeats(a, b) {
+            return cpu::add(a, b).map_err(text);
+        }
         if a.dims() == b.dims() { a.add(b) } else { a.broadcast_add(b) }.map_err(text)
     }
 
@@ -215,6 +222,11 @@ impl Ops for Run<'_> {
     }
 
     fn activate(&mut self, x: &Tensor, activation: Activation) -> Result<Tensor, String> {
+        if self.engine.device.is_cpu()
+            && let Some(activated) = cpu::activate(x, activation).map_err(text)?
+        {
+            return Ok(activated);
+        }
         match activation {
             Activation::Gelu => x.gelu_erf(),
             Activation::GeluTanh => x.gelu(),
@@ -226,6 +238,9 @@ impl Ops for Run<'_> {
     }
 
     fn masked_softmax(&mut self, scores: &Tensor) -> Result<Tensor, String> {
+        if self.engine.device.is_cpu() {
+            return cpu::softmax(scores, self.lengths).map_err(text);
+        }
         let scores = match &self.bias {
             Some(bias) => scores.broadcast_add(bias).map_err(text)?,
             None => scores.clone(),

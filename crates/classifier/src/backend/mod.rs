@@ -1,5 +1,7 @@
 #[cfg(feature = "candle")]
 pub(crate) mod candle;
+#[cfg(feature = "candle")]
+mod cpu;
 #[cfg(feature = "ort")]
 pub(crate) mod onnx;
 #[cfg(feature = "ort")]

@@ -1,5 +1,5 @@
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ::ort::session::Session;
 use ::ort::session::builder::GraphOptimizationLevel;
@@ -10,11 +10,15 @@ use crate::arch::{Architecture, Table};
 use crate::weights::Weights;
 use crate::{Backend, ClassifierError, TokenBatch};
 
+/// Batches that are run at once where there are threads enough: one thread a batch does not wait for another as threads that share
+/// one do. Each has the weights once more, so there are few.
+const SESSIONS: usize = 2;
+
 /// ONNX Runtime, from a shared library.
 pub(crate) struct OnnxRuntime {
     model: String,
     architecture: Architecture,
-    session: Mutex<Session>,
+    sessions: Vec<Mutex<Session>>,
 }
 
 impl OnnxRuntime {
@@ -35,17 +39,28 @@ impl OnnxRuntime {
         }
         ::ort::init_from(library).map_err(|e| failed(&e))?.with_telemetry(false).commit();
         let graph = onnx::graph(&architecture, weights).map_err(refused)?;
-        let session = Session::builder()
-            .map_err(|e| failed(&e))?
-            .with_optimization_level(GraphOptimizationLevel::All)
-            .map_err(|e| failed(&e))?
-            .with_intra_threads(threads)
-            .map_err(|e| failed(&e))?
-            .with_memory_pattern(false)
-            .map_err(|e| failed(&e))?
-            .commit_from_memory(&graph)
-            .map_err(|e| failed(&e))?;
-        Ok(Self { model: model.to_owned(), architecture, session: Mutex::new(session) })
+        let count = threads.clamp(1, SESSIONS);
+        let session = || {
+            Session::builder()
+                .map_err(|e| failed(&e))?
+                .with_optimization_level(GraphOptimizationLevel::All)
+                .map_err(|e| failed(&e))?
+                .with_intra_threads(threads / count)
+                .map_err(|e| failed(&e))?
+                .with_memory_pattern(false)
+                .map_err(|e| failed(&e))?
+                .commit_from_memory(&graph)
+                .map(Mutex::new)
+                .map_err(|e| failed(&e))
+        };
+        let sessions = (0..count).map(|_| session()).collect::<Result<_, _>>()?;
+        Ok(Self { model: model.to_owned(), architecture, sessions })
+    }
+
+    /// A session that nobody uses, else the first when it is free.
+    fn session(&self) -> MutexGuard<'_, Session> {
+        let free = self.sessions.iter().find_map(|s| s.try_lock().ok());
+        free.unwrap_or_else(|| self.sessions[0].lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn run(&self, batch: &TokenBatch) -> ::ort::Result<Vec<f32>> {
@@ -62,7 +77,7 @@ impl OnnxRuntime {
             };
             inputs.push((name, value));
         }
-        let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut session = self.session();
         let outputs = session.run(inputs)?;
         let (_, logits) = outputs["logits"].try_extract_tensor::<f32>()?;
         Ok(logits.to_vec())
@@ -71,11 +86,11 @@ impl OnnxRuntime {
 
 impl Backend for OnnxRuntime {
     fn name(&self) -> String {
-        format!("ONNX Runtime {}", ::ort::info())
+        format!("ONNX Runtime, {}", ::ort::info().trim_start_matches("ORT Build Info: "))
     }
 
     fn workers(&self) -> usize {
-        1
+        self.sessions.len()
     }
 
     fn logits(&self, batch: &TokenBatch) -> Result<Vec<f32>, ClassifierError> {
