@@ -73,12 +73,21 @@ fn push_raw(bytes: &[u8], out: &mut Decoded) {
     }
 }
 
-/// Takes out line ends (and NUL bytes); a fold's white space stays.
+/// Takes out line ends (and NUL bytes) and white space at the end; a fold's white space stays.
 pub(crate) fn unfold(raw: &[u8]) -> Cow<'_, [u8]> {
-    if memchr::memchr3(b'\n', b'\r', 0, raw).is_none() {
+    let raw = raw.trim_ascii_end();
+    let mut rest = raw;
+    let mut out = Vec::new();
+    while let Some(at) = memchr::memchr3(b'\n', b'\r', 0, rest) {
+        out.reserve(rest.len());
+        out.extend_from_slice(&rest[..at]);
+        rest = &rest[at + 1..];
+    }
+    if rest.len() == raw.len() {
         return Cow::Borrowed(raw);
     }
-    Cow::Owned(raw.iter().copied().filter(|b| !matches!(b, b'\n' | b'\r' | 0)).collect())
+    out.extend_from_slice(rest);
+    Cow::Owned(out)
 }
 
 struct Word<'a> {

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::fmt;
 
 use cssparser::{ParseError, ToCss};
-use html5ever::{LocalName, Namespace, ns};
+use html5ever::{LocalName, Namespace, local_name, ns};
 use precomputed_hash::PrecomputedHash;
 use selectors::attr::{AttrSelectorOperation, CaseSensitivity, NamespaceConstraint};
 use selectors::bloom::BloomFilter;
@@ -321,7 +321,7 @@ impl Element for Handle<'_, '_> {
     fn apply_selector_flags(&self, _: ElementSelectorFlags) {}
 
     fn is_link(&self) -> bool {
-        self.has_local_name(&LocalName::from("a")) && self.matcher.tree.attr(self.id, "href").is_some()
+        self.has_local_name(&local_name!("a")) && self.matcher.tree.attr(self.id, local_name!("href")).is_some()
     }
 
     fn is_html_slot_element(&self) -> bool {
@@ -329,12 +329,12 @@ impl Element for Handle<'_, '_> {
     }
 
     fn has_id(&self, id: &Text, case: CaseSensitivity) -> bool {
-        let Some(value) = self.matcher.tree.attr(self.id, "id") else { return false };
+        let Some(value) = self.matcher.tree.attr(self.id, local_name!("id")) else { return false };
         self.matcher.take(1 + value.len() / 16) && case.eq(value.as_bytes(), id.0.as_bytes())
     }
 
     fn has_class(&self, name: &Text, case: CaseSensitivity) -> bool {
-        let Some(value) = self.matcher.tree.attr(self.id, "class") else { return false };
+        let Some(value) = self.matcher.tree.attr(self.id, local_name!("class")) else { return false };
         self.matcher.take(1 + value.len() / 16)
             && value.split_ascii_whitespace().any(|class| case.eq(class.as_bytes(), name.0.as_bytes()))
     }

@@ -20,6 +20,8 @@ use super::tree::{Id, Sink, Tree};
 const MAX_OPEN: usize = 256;
 /// Attributes of one tag; a browser has no bound, but html5ever compares each with each.
 const MAX_ATTRIBUTES: usize = 256;
+/// Tags up to this length can't hold too many attributes to be quick.
+const LONG_TAG: usize = 2048;
 /// Put behind the document: when it does not arrive as text, the end of the document lies inside a tag.
 const SENTINEL: char = '\u{10fffe}';
 
@@ -38,9 +40,11 @@ pub(super) fn parse(text: &str, max_nodes: usize) -> Document {
     let (tame, dropped) = tame(text);
     let mut dropped: Vec<String> = dropped.into_iter().map(str::to_owned).collect();
     let mut truncated = !dropped.is_empty();
-    let sink = Sink::new((tame.len() / 40).clamp(16, 1 << 16));
+    let sink = Sink::new((tame.len() / 24).clamp(16, 1 << 16));
     let builder = TreeBuilder::new(sink, TreeBuilderOpts { scripting_enabled: false, ..TreeBuilderOpts::default() });
+    let all = StrTendril::from_slice(&tame);
     let gate = Gate {
+        input: all.clone(),
         builder,
         max_nodes,
         starts: Cell::new(0),
@@ -49,10 +53,11 @@ pub(super) fn parse(text: &str, max_nodes: usize) -> Document {
         bounded: Cell::new(false),
         ended: Cell::new(false),
         rest: RefCell::new(String::new()),
+        text: RefCell::new(StrTendril::new()),
     };
     let tokenizer = Tokenizer::new(gate, TokenizerOpts { discard_bom: true, ..TokenizerOpts::default() });
     let input = BufferQueue::default();
-    input.push_back(StrTendril::from_slice(&tame));
+    input.push_back(all);
     let mut sentinel = [0; 4];
     input.push_back(StrTendril::from_slice(SENTINEL.encode_utf8(&mut sentinel)));
     while !matches!(tokenizer.feed(&input), TokenizerResult::Done) {}
@@ -67,6 +72,7 @@ pub(super) fn parse(text: &str, max_nodes: usize) -> Document {
 }
 
 struct Gate {
+    input: StrTendril,
     builder: TreeBuilder<Id, Sink>,
     max_nodes: usize,
     starts: Cell<u32>,
@@ -77,6 +83,8 @@ struct Gate {
     bounded: Cell<bool>,
     ended: Cell<bool>,
     rest: RefCell<String>,
+    /// Text that is gathered until something else comes: html5ever cuts text at every line end.
+    text: RefCell<StrTendril>,
 }
 
 struct Count(Cell<usize>);
@@ -106,6 +114,38 @@ impl Gate {
         }
     }
 
+    fn gather(&self, text: StrTendril) {
+        if self.stopped.get() {
+            self.rest.borrow_mut().push_str(&text);
+            return;
+        }
+        let mut gathered = self.text.borrow_mut();
+        match self.as_input(&gathered, &text) {
+            _ if gathered.is_empty() => *gathered = text,
+            Some(joined) => *gathered = joined,
+            None => gathered.push_tendril(&text),
+        }
+    }
+
+    /// Two texts joined, as a part of the input where they stand there one behind the other: that takes no copy.
+    fn as_input(&self, a: &StrTendril, b: &StrTendril) -> Option<StrTendril> {
+        let input = self.input.as_bytes();
+        let place = |t: &StrTendril| {
+            let at = (t.as_ptr() as usize).checked_sub(input.as_ptr() as usize)?;
+            (at + t.len() <= input.len()).then_some(at)
+        };
+        let start = match place(a) {
+            Some(start) => start,
+            // A short text is a copy, wherever it stood.
+            None if a.len() <= 8 => {
+                place(b)?.checked_sub(a.len()).filter(|at| input[*at..].starts_with(a.as_bytes()))?
+            }
+            None => return None,
+        };
+        let there = input.get(start + a.len()..)?.starts_with(b.as_bytes());
+        there.then(|| self.input.subtendril(start as u32, (a.len() + b.len()) as u32))
+    }
+
     fn without_sentinel(&self, text: StrTendril) -> StrTendril {
         match text.strip_suffix(SENTINEL) {
             Some(rest) => {
@@ -122,41 +162,35 @@ impl TokenSink for Gate {
 
     fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<Id> {
         let token = match token {
+            Token::ParseError(_) => return TokenSinkResult::Continue,
             CharacterTokens(text) => {
-                let text = self.without_sentinel(text);
-                if self.stopped.get() {
-                    self.rest.borrow_mut().push_str(&text);
-                    return TokenSinkResult::Continue;
-                }
-                if text.is_empty() {
-                    return TokenSinkResult::Continue;
-                }
-                CharacterTokens(text)
+                self.gather(self.without_sentinel(text));
+                return TokenSinkResult::Continue;
             }
             CommentToken(text) => CommentToken(self.without_sentinel(text)),
-            TagToken(tag) => {
-                match tag.kind {
-                    StartTag => {
-                        self.check();
-                        if self.deep.get() {
-                            return TokenSinkResult::Continue;
-                        }
-                    }
-                    EndTag => {
-                        if self.deep.get() {
-                            self.check();
-                        }
-                    }
-                }
-                TagToken(tag)
-            }
             token => token,
         };
-        if self.stopped.get() {
-            return match token {
-                Token::EOFToken => self.builder.process_token(token, line),
-                _ => TokenSinkResult::Continue,
-            };
+        let text = self.text.take();
+        if !text.is_empty() {
+            let _ = self.builder.process_token(CharacterTokens(text), line);
+        }
+        if let TagToken(tag) = &token {
+            match tag.kind {
+                StartTag => {
+                    self.check();
+                    if self.deep.get() {
+                        return TokenSinkResult::Continue;
+                    }
+                }
+                EndTag => {
+                    if self.deep.get() {
+                        self.check();
+                    }
+                }
+            }
+        }
+        if self.stopped.get() && !matches!(token, Token::EOFToken) {
+            return TokenSinkResult::Continue;
         }
         self.builder.process_token(token, line)
     }
@@ -173,6 +207,10 @@ impl TokenSink for Gate {
 /// Cuts attributes over the bound out of long tags; gives what was cut.
 fn tame(text: &str) -> (Cow<'_, str>, Vec<&str>) {
     let bytes = text.as_bytes();
+    // Without a long stretch that has no `>` there is no long tag.
+    if bytes.chunks_exact(LONG_TAG / 2).all(|chunk| memchr::memchr(b'>', chunk).is_some()) {
+        return (Cow::Borrowed(text), Vec::new());
+    }
     let mut cuts: Vec<(usize, usize)> = Vec::new();
     let mut at = 0;
     while let Some(open) = memchr::memchr(b'<', &bytes[at..]).map(|i| i + at) {
@@ -181,7 +219,7 @@ fn tame(text: &str) -> (Cow<'_, str>, Vec<&str>) {
             continue;
         }
         let close = memchr::memchr(b'>', &bytes[at..]).map_or(bytes.len(), |i| i + at);
-        if close - open <= 2048 {
+        if close - open <= LONG_TAG {
             at = close;
             continue;
         }

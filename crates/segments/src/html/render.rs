@@ -1,7 +1,9 @@
 //! The walk over a parsed document that puts each text on its side.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
+use html5ever::{LocalName, local_name};
 use selectors::context::SelectorCaches;
 
 use super::css::Display;
@@ -13,12 +15,6 @@ use super::tree::{Data, Id, NONE, Tree};
 use super::{MAX_NESTING, Split, split_nested};
 use crate::limits::Limits;
 
-/// Attributes with words in them that a model may read.
-const WORDS: [&str; 8] =
-    ["alt", "title", "aria-label", "aria-description", "aria-placeholder", "placeholder", "summary", "label"];
-/// Attributes that say where something leads.
-const TARGETS: [&str; 4] = ["href", "action", "formaction", "cite"];
-
 pub(super) fn render(document: Document, limits: &Limits, max_text: usize, nesting: usize) -> Split {
     let tree = &document.tree;
     let (texts, external) = style_sheets(tree);
@@ -29,7 +25,7 @@ pub(super) fn render(document: Document, limits: &Limits, max_text: usize, nesti
         sheets: &sheets,
         matcher: &matcher,
         caches: SelectorCaches::default(),
-        visible: Writer::default(),
+        visible: Writer::with_capacity(tree.nodes.len() * 16),
         hidden: Writer::default(),
         extras: Vec::new(),
         extra_bytes: 0,
@@ -44,12 +40,12 @@ pub(super) fn render(document: Document, limits: &Limits, max_text: usize, nesti
     renderer.walk();
     renderer.visible.text(&document.rest, false);
     for raw in &document.dropped {
-        renderer.extra(raw);
+        renderer.extra(raw.as_str());
         // A reader that does not see the tag reads on behind it.
         if let Some(rest) = raw.get(1..).filter(|_| nesting < MAX_NESTING) {
             let inner = split_nested(rest, limits, max_text, nesting + 1);
-            renderer.extra(&inner.visible);
-            renderer.extra(&inner.hidden);
+            renderer.extra(inner.visible);
+            renderer.extra(inner.hidden);
         }
     }
     renderer.truncated |= matcher.spent();
@@ -62,17 +58,19 @@ fn style_sheets(tree: &Tree) -> (Vec<String>, bool) {
     let mut external = false;
     for (id, node) in tree.nodes.iter().enumerate() {
         let Some((name, _)) = node.element() else { continue };
-        match &*name.local {
-            "style" if node.parent != NONE => {
+        match name.local {
+            local_name!("style") if node.parent != NONE => {
                 // Sheets in comments (`<style><!-- … --></style>`) are sheets all the same; cssparser skips the marks.
                 let text = tree.own_text(id as Id);
-                let media = tree.attr(id as Id, "media").unwrap_or("all").to_ascii_lowercase();
+                let media = tree.attr(id as Id, local_name!("media")).unwrap_or("all").to_ascii_lowercase();
                 if !media.contains("print") || media.contains("screen") || media.contains("all") {
                     texts.push(text);
                 }
             }
-            "link" => {
-                external |= tree.attr(id as Id, "rel").is_some_and(|r| r.to_ascii_lowercase().contains("stylesheet"))
+            local_name!("link") => {
+                external |= tree
+                    .attr(id as Id, local_name!("rel"))
+                    .is_some_and(|r| r.to_ascii_lowercase().contains("stylesheet"))
             }
             _ => {}
         }
@@ -88,9 +86,9 @@ struct Renderer<'a> {
     visible: Writer,
     hidden: Writer,
     /// What is hidden by nature and belongs to no line of text: comments, attributes, scripts.
-    extras: Vec<String>,
+    extras: Vec<Cow<'a, str>>,
     extra_bytes: usize,
-    seen: HashSet<String>,
+    seen: HashSet<Cow<'a, str>>,
     by_style: Option<(usize, &'static str)>,
     limits: &'a Limits,
     max_text: usize,
@@ -99,7 +97,7 @@ struct Renderer<'a> {
     body_color: super::color::Rgba,
 }
 
-impl Renderer<'_> {
+impl<'a> Renderer<'a> {
     fn walk(&mut self) {
         let mut styles: Vec<Style> = vec![Style::ROOT];
         let mut id = self.tree.node(0).first;
@@ -170,7 +168,7 @@ impl Renderer<'_> {
         }
     }
 
-    fn comment(&mut self, text: &str) {
+    fn comment(&mut self, text: &'a str) {
         // Conditional comments hold whole documents, and a reader may take their text.
         if text.contains('<') && self.nesting < MAX_NESTING {
             let body = match (text.starts_with("[if"), text.find("]>")) {
@@ -178,56 +176,48 @@ impl Renderer<'_> {
                 _ => text,
             };
             let inner = split_nested(body, self.limits, self.max_text, self.nesting + 1);
-            self.extra(&inner.visible);
-            self.extra(&inner.hidden);
+            self.extra(inner.visible);
+            self.extra(inner.hidden);
         } else if !(text.starts_with("[if") || text.trim() == "[endif]") {
             self.extra(text);
         }
     }
 
-    fn extra(&mut self, text: &str) {
-        let text = text.trim();
+    fn extra(&mut self, text: impl Into<Cow<'a, str>>) {
+        let text = trim(text.into());
         if text.is_empty() || self.extra_bytes > self.max_text {
             return;
         }
         self.extra_bytes += text.len() + 1;
-        self.extras.push(text.to_owned());
+        self.extras.push(text);
     }
 
     /// An attribute's words; each distinct text once.
-    fn words(&mut self, text: &str) {
-        let text = text.trim();
-        if text.is_empty() || (self.seen.len() < 5000 && !self.seen.insert(text.to_owned())) {
+    fn words(&mut self, text: impl Into<Cow<'a, str>>) {
+        let text = trim(text.into());
+        if text.is_empty() || (self.seen.len() < 5000 && !self.seen.insert(text.clone())) {
             return;
         }
         self.extra(text);
     }
 
-    fn element(&mut self, id: Id, local: &str, parent: &Style) -> Option<Style> {
+    fn element(&mut self, id: Id, local: &LocalName, parent: &Style) -> Option<Style> {
         let mut style =
             style::compute(self.tree, id, parent, self.body_color, self.sheets, self.matcher, &mut self.caches);
-        if local == "body" {
-            self.body_color = style::color_of(&style);
-        }
         self.attributes(id, local, &style);
-        match local {
-            "script" | "style" => {
-                let text = self.tree.own_text(id);
-                self.extra(&text);
+        match *local {
+            local_name!("body") => self.body_color = style::color_of(&style),
+            local_name!("script") | local_name!("style") => {
+                self.extra(self.tree.own_text(id));
                 return None;
             }
-            "title" => {
-                let text = self.tree.own_text(id);
-                self.words(&text);
+            local_name!("title") => {
+                self.words(self.tree.own_text(id));
                 return None;
             }
-            "head" | "template" | "noscript" | "noembed" | "noframes" | "iframe" | "object" | "video" | "audio"
-            | "canvas" | "datalist" | "dialog" | "rp" | "applet" | "map"
-                if !(local == "dialog" && self.tree.attr(id, "open").is_some()) =>
-            {
-                style.hide_by_nature();
-            }
-            "td" | "th" => self.both(Writer::space),
+            local_name!("dialog") if self.tree.attr(id, local_name!("open")).is_some() => {}
+            local_name!("td") | local_name!("th") => self.both(Writer::space),
+            _ if hidden_by_nature(local) => style.hide_by_nature(),
             _ => {}
         }
         if breaks(local, &style) {
@@ -240,7 +230,7 @@ impl Renderer<'_> {
         let Some((name, _)) = self.tree.node(id).element() else { return };
         if breaks(&name.local, style) {
             self.both(Writer::line);
-        } else if matches!(&*name.local, "td" | "th") {
+        } else if matches!(name.local, local_name!("td") | local_name!("th")) {
             self.both(Writer::space);
         }
     }
@@ -250,60 +240,62 @@ impl Renderer<'_> {
         act(&mut self.hidden);
     }
 
-    fn attributes(&mut self, id: Id, local: &str, style: &Style) {
-        let Some((_, attrs)) = self.tree.node(id).element() else { return };
+    fn attributes(&mut self, id: Id, local: &LocalName, style: &Style) {
+        let tree = self.tree;
+        let Some((_, attrs)) = tree.node(id).element() else { return };
         for attr in attrs {
-            let name = &*attr.name.local;
             let value = &*attr.value;
-            if matches!(
-                name,
-                "style"
-                    | "class"
-                    | "width"
-                    | "height"
-                    | "border"
-                    | "align"
-                    | "color"
-                    | "size"
-                    | "face"
-                    | "bgcolor"
-                    | "src"
-            ) {
-                continue;
-            }
-            if WORDS.contains(&name) {
-                self.words(value);
-            } else if TARGETS.contains(&name) {
-                if !value.starts_with('#')
-                    && matches!(local, "a" | "area" | "form" | "button" | "input" | "blockquote" | "q")
+            match attr.name.local {
+                // Words that a model may read.
+                local_name!("alt")
+                | local_name!("title")
+                | local_name!("aria-label")
+                | local_name!("aria-description")
+                | local_name!("aria-placeholder")
+                | local_name!("placeholder")
+                | local_name!("summary")
+                | local_name!("label") => self.words(value),
+                // Where something leads.
+                local_name!("href") | local_name!("action") | local_name!("formaction") | local_name!("cite")
+                    if leads(local) && !value.starts_with('#') =>
                 {
                     // A browser takes line ends and tabs out of an address.
-                    let split = value.trim().contains(['\n', '\r', '\t']);
-                    if split {
-                        self.words(&value.replace(['\n', '\r', '\t'], ""));
+                    if value.trim().contains(['\n', '\r', '\t']) {
+                        self.words(value.replace(['\n', '\r', '\t'], ""));
                     } else {
                         self.words(value);
                     }
                 }
-            } else if name == "srcdoc" && self.nesting < MAX_NESTING {
-                let inner = split_nested(value, self.limits, self.max_text, self.nesting + 1);
-                self.extra(&inner.visible);
-                self.extra(&inner.hidden);
-            } else if name == "content" && local == "meta" {
-                let field = self.tree.attr(id, "name").or(self.tree.attr(id, "property")).unwrap_or_default();
-                if field.contains("escription") || field.contains("itle") || field.contains("eywords") {
-                    self.words(value);
+                local_name!("srcdoc") if self.nesting < MAX_NESTING => {
+                    let inner = split_nested(value, self.limits, self.max_text, self.nesting + 1);
+                    self.extra(inner.visible);
+                    self.extra(inner.hidden);
                 }
-            } else if name == "value" && matches!(local, "input" | "button" | "param") {
-                let kind = self.tree.attr(id, "type").unwrap_or_default().to_ascii_lowercase();
-                if local == "param" || kind == "hidden" || style.verdict.is_some() {
-                    self.words(value);
-                } else if !matches!(kind.as_str(), "checkbox" | "radio" | "password") {
-                    self.visible.space();
-                    self.visible.text(value, false);
-                    self.visible.space();
+                local_name!("content") if *local == local_name!("meta") => {
+                    let named = tree.attr(id, local_name!("name")).or(tree.attr(id, local_name!("property")));
+                    let field = named.unwrap_or_default();
+                    if field.contains("escription") || field.contains("itle") || field.contains("eywords") {
+                        self.words(value);
+                    }
                 }
+                local_name!("value") => self.value(id, local, style, value),
+                _ => {}
             }
+        }
+    }
+
+    /// What a field of a form holds.
+    fn value(&mut self, id: Id, local: &LocalName, style: &Style, value: &'a str) {
+        if !matches!(*local, local_name!("input") | local_name!("button") | local_name!("param")) {
+            return;
+        }
+        let kind = self.tree.attr(id, local_name!("type")).unwrap_or_default().to_ascii_lowercase();
+        if *local == local_name!("param") || kind == "hidden" || style.verdict.is_some() {
+            self.words(value);
+        } else if !matches!(kind.as_str(), "checkbox" | "radio" | "password") {
+            self.visible.space();
+            self.visible.text(value, false);
+            self.visible.space();
         }
     }
 
@@ -322,10 +314,54 @@ impl Renderer<'_> {
     }
 }
 
-fn breaks(local: &str, style: &Style) -> bool {
+fn trim(text: Cow<'_, str>) -> Cow<'_, str> {
+    match text {
+        Cow::Borrowed(text) => Cow::Borrowed(text.trim()),
+        Cow::Owned(text) if text.trim().len() == text.len() => Cow::Owned(text),
+        Cow::Owned(text) => Cow::Owned(text.trim().to_owned()),
+    }
+}
+
+/// Elements whose content no reader shows, or shows only where something else fails.
+fn hidden_by_nature(local: &LocalName) -> bool {
+    matches!(
+        *local,
+        local_name!("head")
+            | local_name!("template")
+            | local_name!("noscript")
+            | local_name!("noembed")
+            | local_name!("noframes")
+            | local_name!("iframe")
+            | local_name!("object")
+            | local_name!("video")
+            | local_name!("audio")
+            | local_name!("canvas")
+            | local_name!("datalist")
+            | local_name!("dialog")
+            | local_name!("rp")
+            | local_name!("applet")
+            | local_name!("map")
+    )
+}
+
+/// Elements whose addresses a person may follow.
+fn leads(local: &LocalName) -> bool {
+    matches!(
+        *local,
+        local_name!("a")
+            | local_name!("area")
+            | local_name!("form")
+            | local_name!("button")
+            | local_name!("input")
+            | local_name!("blockquote")
+            | local_name!("q")
+    )
+}
+
+fn breaks(local: &LocalName, style: &Style) -> bool {
     match style.display {
         Some(Display::Block) => true,
-        Some(Display::Inline) => local == "br",
+        Some(Display::Inline) => *local == local_name!("br"),
         _ => is_block(local),
     }
 }

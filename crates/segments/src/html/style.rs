@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use html5ever::Attribute;
+use html5ever::{Attribute, LocalName, local_name};
 use selectors::context::SelectorCaches;
 use selectors::parser::Component;
 
@@ -160,10 +160,10 @@ impl Sheets {
             return Vec::new();
         }
         let mut candidates: Vec<u32> = self.rest.clone();
-        if let Some(list) = tree.attr(id, "id").and_then(|v| self.by_id.get(&v.to_ascii_lowercase())) {
+        if let Some(list) = tree.attr(id, local_name!("id")).and_then(|v| self.by_id.get(&v.to_ascii_lowercase())) {
             candidates.extend(list);
         }
-        if let (Some(value), false) = (tree.attr(id, "class"), self.by_class.is_empty()) {
+        if let (Some(value), false) = (tree.attr(id, local_name!("class")), self.by_class.is_empty()) {
             for class in value.split_ascii_whitespace().take(256) {
                 candidates.extend(self.by_class.get(&class.to_ascii_lowercase()).into_iter().flatten());
             }
@@ -217,32 +217,34 @@ pub(super) fn compute(
 ) -> Style {
     let mut style = Style { display: None, ..*parent };
     let Some((name, attrs)) = tree.node(id).element() else { return style };
-    let local = &*name.local;
+    let local = &name.local;
     let plain = attrs.is_empty() && sheets.rules.is_empty();
-    if plain
-        && !matches!(
-            local,
-            "table" | "pre" | "textarea" | "listing" | "xmp" | "plaintext" | "button" | "input" | "select" | "mark"
-        )
-    {
+    if plain && !styled_by_nature(local) {
         return style;
     }
     let mut box_ = Box_ { opacity: 1.0, ..Box_::default() };
-    match local {
-        "a" if tree.attr(id, "href").is_some() => style.color = Rgba::LINK,
+    match *local {
+        local_name!("a") if tree.attr(id, local_name!("href")).is_some() => style.color = Rgba::LINK,
         // In quirks mode a table takes neither size nor colour from around it, but for the body's colour.
-        "table" if tree.quirks => (style.font_px, style.color) = (16.0, body_color),
-        "pre" | "textarea" | "listing" | "xmp" | "plaintext" => style.preserves = true,
-        "button" | "input" | "select" => (style.color, style.background) = (Rgba::BLACK, None),
-        "mark" => (style.color, style.background) = (Rgba::BLACK, Some(Rgba { b: 0.0, ..Rgba::WHITE })),
+        local_name!("table") if tree.quirks => (style.font_px, style.color) = (16.0, body_color),
+        local_name!("pre")
+        | local_name!("textarea")
+        | local_name!("listing")
+        | local_name!("xmp")
+        | local_name!("plaintext") => style.preserves = true,
+        local_name!("button") | local_name!("input") | local_name!("select") => {
+            (style.color, style.background) = (Rgba::BLACK, None);
+        }
+        local_name!("mark") => (style.color, style.background) = (Rgba::BLACK, Some(Rgba { b: 0.0, ..Rgba::WHITE })),
         _ => {}
     }
-    if sheets.external && attrs.iter().any(|a| matches!(&*a.name.local, "class" | "id")) {
+    let named = |a: &Attribute| matches!(a.name.local, local_name!("class") | local_name!("id"));
+    if sheets.external && attrs.iter().any(named) {
         style.background = None;
     }
     presentational(local, attrs, &mut style, &mut box_);
     let ruled = sheets.matching(tree, id, matcher, caches);
-    let inline = tree.attr(id, "style").map(css::inline).unwrap_or_default();
+    let inline = tree.attr(id, local_name!("style")).map(css::inline).unwrap_or_default();
     for important in [false, true] {
         for (declaration, _) in ruled.iter().chain(&inline).filter(|(_, i)| *i == important) {
             apply(declaration, parent, &mut style, &mut box_);
@@ -253,29 +255,52 @@ pub(super) fn compute(
     style
 }
 
+/// Elements that look other than their parent without any attribute or rule.
+fn styled_by_nature(local: &LocalName) -> bool {
+    matches!(
+        *local,
+        local_name!("table")
+            | local_name!("pre")
+            | local_name!("textarea")
+            | local_name!("listing")
+            | local_name!("xmp")
+            | local_name!("plaintext")
+            | local_name!("button")
+            | local_name!("input")
+            | local_name!("select")
+            | local_name!("mark")
+    )
+}
+
 /// Attributes that style.
-fn presentational(local: &str, attrs: &[Attribute], style: &mut Style, box_: &mut Box_) {
+fn presentational(local: &LocalName, attrs: &[Attribute], style: &mut Style, box_: &mut Box_) {
+    let is_font = *local == local_name!("font");
     for attr in attrs {
         let value = &*attr.value;
-        match &*attr.name.local {
-            "bgcolor" => {
+        match attr.name.local {
+            local_name!("bgcolor") => {
                 if let Some(color) = color::legacy(value) {
                     style.background = Some(color);
                 }
             }
-            "background" if !value.is_empty() => style.background = None,
-            "color" if local == "font" => style.color = color::legacy(value).unwrap_or(style.color),
-            "text" if local == "body" => style.color = color::legacy(value).unwrap_or(style.color),
-            "size" if local == "font" => style.font_px = font_size(value, style.font_px),
-            "hidden" if value != "until-found" => box_.hidden_attr = Some("hidden attribute"),
-            "height" | "width" if matches!(local, "marquee" | "iframe" | "object" | "embed") && value.trim() == "0" => {
-                box_.vanishes = true;
+            local_name!("background") if !value.is_empty() => style.background = None,
+            local_name!("color") if is_font => style.color = color::legacy(value).unwrap_or(style.color),
+            local_name!("text") if *local == local_name!("body") => {
+                style.color = color::legacy(value).unwrap_or(style.color);
+            }
+            local_name!("size") if is_font => style.font_px = font_size(value, style.font_px),
+            local_name!("hidden") if value != "until-found" => box_.hidden_attr = Some("hidden attribute"),
+            local_name!("aria-hidden") if value.trim().eq_ignore_ascii_case("true") => {
+                style.hidden = style.hidden.or(Some(Hiding::Nature));
+            }
+            local_name!("height") | local_name!("width") if value.trim() == "0" => {
+                box_.vanishes |= matches!(
+                    *local,
+                    local_name!("marquee") | local_name!("iframe") | local_name!("object") | local_name!("embed")
+                );
             }
             _ => {}
         }
-    }
-    if attrs.iter().any(|a| &*a.name.local == "aria-hidden" && a.value.trim().eq_ignore_ascii_case("true")) {
-        style.hidden = style.hidden.or(Some(Hiding::Nature));
     }
 }
 

@@ -1,5 +1,7 @@
 //! Rendered text: white space collapsed, blocks on lines of their own.
 
+use html5ever::{LocalName, local_name};
+
 use crate::signals::addresses;
 
 /// Writes text as a page shows it.
@@ -13,6 +15,10 @@ pub(super) struct Writer {
 }
 
 impl Writer {
+    pub(super) fn with_capacity(bytes: usize) -> Self {
+        Self { out: String::with_capacity(bytes), ..Self::default() }
+    }
+
     pub(super) fn len(&self) -> usize {
         self.out.len()
     }
@@ -58,7 +64,12 @@ impl Writer {
                 at += 1;
                 continue;
             }
-            let end = bytes[at..].iter().position(u8::is_ascii_whitespace).map_or(bytes.len(), |i| at + i);
+            // Words that one space parts are copied together.
+            let ends = |i: &usize| {
+                let blank = |i: usize| bytes.get(i).is_none_or(u8::is_ascii_whitespace);
+                blank(*i) && (bytes.get(*i) != Some(&b' ') || blank(i + 1))
+            };
+            let end = (at..bytes.len()).find(ends).unwrap_or(bytes.len());
             self.gap();
             self.out.push_str(&text[at..end]);
             at = end;
@@ -83,63 +94,63 @@ impl Writer {
 }
 
 /// Elements that begin and end lines.
-pub(super) fn is_block(name: &str) -> bool {
+pub(super) fn is_block(name: &LocalName) -> bool {
     matches!(
-        name,
-        "address"
-            | "article"
-            | "aside"
-            | "blockquote"
-            | "body"
-            | "caption"
-            | "center"
-            | "dd"
-            | "details"
-            | "dialog"
-            | "dir"
-            | "div"
-            | "dl"
-            | "dt"
-            | "fieldset"
-            | "figcaption"
-            | "figure"
-            | "footer"
-            | "form"
-            | "frameset"
-            | "h1"
-            | "h2"
-            | "h3"
-            | "h4"
-            | "h5"
-            | "h6"
-            | "header"
-            | "hgroup"
-            | "hr"
-            | "html"
-            | "legend"
-            | "li"
-            | "main"
-            | "menu"
-            | "nav"
-            | "ol"
-            | "optgroup"
-            | "option"
-            | "p"
-            | "pre"
-            | "listing"
-            | "xmp"
-            | "plaintext"
-            | "section"
-            | "summary"
-            | "table"
-            | "tbody"
-            | "tfoot"
-            | "thead"
-            | "tr"
-            | "ul"
-            | "br"
-            | "select"
-            | "textarea"
+        *name,
+        local_name!("address")
+            | local_name!("article")
+            | local_name!("aside")
+            | local_name!("blockquote")
+            | local_name!("body")
+            | local_name!("caption")
+            | local_name!("center")
+            | local_name!("dd")
+            | local_name!("details")
+            | local_name!("dialog")
+            | local_name!("dir")
+            | local_name!("div")
+            | local_name!("dl")
+            | local_name!("dt")
+            | local_name!("fieldset")
+            | local_name!("figcaption")
+            | local_name!("figure")
+            | local_name!("footer")
+            | local_name!("form")
+            | local_name!("frameset")
+            | local_name!("h1")
+            | local_name!("h2")
+            | local_name!("h3")
+            | local_name!("h4")
+            | local_name!("h5")
+            | local_name!("h6")
+            | local_name!("header")
+            | local_name!("hgroup")
+            | local_name!("hr")
+            | local_name!("html")
+            | local_name!("legend")
+            | local_name!("li")
+            | local_name!("main")
+            | local_name!("menu")
+            | local_name!("nav")
+            | local_name!("ol")
+            | local_name!("optgroup")
+            | local_name!("option")
+            | local_name!("p")
+            | local_name!("pre")
+            | local_name!("listing")
+            | local_name!("xmp")
+            | local_name!("plaintext")
+            | local_name!("section")
+            | local_name!("summary")
+            | local_name!("table")
+            | local_name!("tbody")
+            | local_name!("tfoot")
+            | local_name!("thead")
+            | local_name!("tr")
+            | local_name!("ul")
+            | local_name!("br")
+            | local_name!("select")
+            | local_name!("textarea")
     )
 }
 

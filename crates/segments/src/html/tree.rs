@@ -58,9 +58,9 @@ impl Tree {
     }
 
     /// An attribute's value; names are in lower case.
-    pub(super) fn attr(&self, id: Id, name: &str) -> Option<&str> {
+    pub(super) fn attr(&self, id: Id, name: LocalName) -> Option<&str> {
         let (_, attrs) = self.node(id).element()?;
-        attrs.iter().find(|a| &*a.name.local == name).map(|a| &*a.value)
+        attrs.iter().find(|a| a.name.local == name).map(|a| &*a.value)
     }
 
     /// The text right below a node.

@@ -1,4 +1,5 @@
-use std::collections::HashSet;
+use std::borrow::Cow;
+use std::collections::HashMap;
 
 use crate::result::{Segment, SegmentKind};
 
@@ -13,24 +14,32 @@ pub(super) fn similarity(segments: &[Segment]) -> Option<f64> {
     if body(SegmentKind::TextPlain).next().is_none() || body(SegmentKind::HtmlVisible).next().is_none() {
         return None;
     }
-    let plain = words(body(SegmentKind::TextPlain));
-    let html = words(body(SegmentKind::HtmlVisible));
-    if plain.len() < 3 || html.len() < 3 {
-        return None;
+    // Each distinct word, and whether the HTML body has it.
+    let mut in_html: HashMap<Cow<'_, str>, bool> = HashMap::new();
+    for word in body(SegmentKind::TextPlain).flat_map(words) {
+        in_html.insert(word, false);
     }
-    let both = plain.intersection(&html).count();
-    Some(both as f64 / (plain.len() + html.len() - both) as f64)
+    let plain = in_html.len();
+    let (mut html, mut both) = (0_u32, 0_u32);
+    for word in body(SegmentKind::HtmlVisible).flat_map(words) {
+        match in_html.insert(word, true) {
+            None => html += 1,
+            Some(false) => (html, both) = (html + 1, both + 1),
+            Some(true) => {}
+        }
+    }
+    (plain >= 3 && html >= 3).then(|| f64::from(both) / (plain as f64 + f64::from(html) - f64::from(both)))
 }
 
-/// Distinct words in lower case. Web addresses are left out: the HTML side shows a link's text instead.
-fn words<'a>(texts: impl Iterator<Item = &'a str>) -> HashSet<String> {
-    texts
-        .flat_map(str::split_whitespace)
-        .filter(|token| !token.contains("://") && !token.contains('@'))
+/// Words in lower case. Web addresses are left out: the HTML side shows a link's text instead.
+fn words(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
+    let token = |token: &&str| !(token.contains('@') || token.contains(':') && token.contains("://"));
+    let lower = |word: &str| word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
+    text.split_whitespace()
+        .filter(token)
         .flat_map(|token| token.split(|c: char| !c.is_alphanumeric()))
         .filter(|w| !w.is_empty())
-        .map(str::to_lowercase)
-        .collect()
+        .map(move |word| if lower(word) { Cow::Borrowed(word) } else { Cow::Owned(word.to_lowercase()) })
 }
 
 #[cfg(test)]

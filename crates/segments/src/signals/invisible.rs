@@ -30,6 +30,10 @@ pub(super) struct Scan {
 
 /// Characters without width or ink, other than white space.
 pub(super) fn is_invisible(c: char) -> bool {
+    // Most letters of the world lie below or between the ranges.
+    if c < '\u{ad}' || ('\u{3165}'..'\u{fe00}').contains(&c) {
+        return false;
+    }
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
         | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}'
@@ -69,26 +73,32 @@ fn joins(c: char) -> bool {
 /// Scans a text. A run of invisible characters counts as zero-width where it stands between two letters or digits.
 pub(super) fn scan(text: &str) -> Scan {
     let mut out = Scan::default();
-    let mut before = ' ';
-    let mut chars = text.char_indices().peekable();
-    while let Some((offset, c)) = chars.next() {
-        if !is_invisible(c) {
-            before = c;
+    let mut at = 0;
+    while let Some(offset) = next_foreign(text, at) {
+        let run: Vec<char> = text[offset..].chars().take_while(|c| is_invisible(*c)).collect();
+        if run.is_empty() {
+            at = offset + text[offset..].chars().next().map_or(1, char::len_utf8);
             continue;
         }
+        at = offset + run.iter().map(|c| c.len_utf8()).sum::<usize>();
+        let before = text[..offset].chars().next_back().unwrap_or(' ');
+        let after = text[at..].chars().next().unwrap_or(' ');
         out.any = true;
-        let mut run = vec![c];
-        while let Some((_, next)) = chars.peek().copied() {
-            if !is_invisible(next) {
-                break;
-            }
-            run.push(next);
-            chars.next();
-        }
-        let after = chars.peek().map_or(' ', |(_, c)| *c);
         one_run(&mut out, &run, offset, before, after);
     }
     out
+}
+
+/// The offset of the next character that is not ASCII: most text has few.
+fn next_foreign(text: &str, from: usize) -> Option<usize> {
+    let mut at = from;
+    for chunk in text.as_bytes()[from..].chunks(64) {
+        if !chunk.is_ascii() {
+            return chunk.iter().position(|b| !b.is_ascii()).map(|i| at + i);
+        }
+        at += chunk.len();
+    }
+    None
 }
 
 fn one_run(out: &mut Scan, run: &[char], offset: usize, before: char, after: char) {

@@ -58,7 +58,7 @@ fn colon(line: &[u8]) -> Option<usize> {
 
 /// Reads a header block at the start of `bytes`. When the first line is no field there is none, and the body begins at 0.
 pub(super) fn parse(bytes: &[u8], cr: bool) -> Block<'_> {
-    let mut block = Block::default();
+    let mut block = Block { fields: Vec::with_capacity(32), ..Block::default() };
     let mut at = 0;
     while at < bytes.len() {
         let end = line_end(bytes, at, cr);
