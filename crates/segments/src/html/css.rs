@@ -184,7 +184,7 @@ impl<'i> AtRuleParser<'i> for Sheet {
         let condition = input.slice_from(start);
         match &*name.to_ascii_lowercase() {
             "media" => Ok(applies(condition)),
-            "supports" | "layer" => Ok(true),
+            "supports" | "layer" | "container" => Ok(true),
             _ => Err(ParseError::custom(())),
         }
     }
@@ -287,6 +287,11 @@ fn value(name: &str, input: &mut Parser<'_>, out: &mut Vec<Declaration>) {
         "top" => out.extend(length(input).map(D::Top)),
         "right" => out.extend(length(input).map(D::Right)),
         "bottom" => out.extend(length(input).map(D::Bottom)),
+        "inset" => {
+            if let Some(side) = length(input) {
+                out.extend([D::Left(side), D::Top(side), D::Right(side), D::Bottom(side)]);
+            }
+        }
         "text-indent" => out.extend(length(input).map(D::Indent)),
         "margin-left" => out.extend(length(input).map(D::MarginLeft)),
         "margin-top" => out.extend(length(input).map(D::MarginTop)),
@@ -456,6 +461,9 @@ fn vanishing_function(property: &str, input: &mut Parser<'_>) -> bool {
             }
             "circle" | "ellipse" => first.is_some_and(|v| v < 1.0 && v == 0.0),
             "polygon" => args.iter().all(|l| amount(l) == 0.0) && !args.is_empty(),
+            "matrix" | "matrix3d" => {
+                first.is_some_and(|v| v.abs() < 0.05) && args.iter().take(4).all(|l| amount(l) == 0.0)
+            }
             "scale" | "scalex" | "scaley" | "scale3d" => args.iter().any(|l| amount(l).abs() < 0.05),
             "translate" | "translatex" | "translatey" | "translate3d" => args.iter().any(|l| {
                 matches!(l, Length::Px(v) if v.abs() >= 2000.0) || matches!(l, Length::Percent(v) if v.abs() >= 10.0)

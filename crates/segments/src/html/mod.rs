@@ -2,6 +2,7 @@
 
 mod color;
 mod css;
+mod data_url;
 mod matching;
 mod parse;
 mod render;

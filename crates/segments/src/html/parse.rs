@@ -9,8 +9,8 @@ use html5ever::buffer_queue::BufferQueue;
 use html5ever::interface::{Tracer, TreeSink};
 use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::{
-    CharacterTokens, CommentToken, EndTag, StartTag, TagToken, Token, TokenSink, TokenSinkResult, Tokenizer,
-    TokenizerOpts,
+    CharacterTokens, CommentToken, DoctypeToken, EndTag, StartTag, TagToken, Token, TokenSink, TokenSinkResult,
+    Tokenizer, TokenizerOpts,
 };
 use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
 
@@ -22,6 +22,8 @@ const MAX_OPEN: usize = 256;
 const MAX_ATTRIBUTES: usize = 256;
 /// Tags up to this length can't hold too many attributes to be quick.
 const LONG_TAG: usize = 2048;
+/// End tags whose attributes are kept.
+const MAX_BESIDE: usize = 1000;
 /// Put behind the document: when it does not arrive as text, the end of the document lies inside a tag.
 const SENTINEL: char = '\u{10fffe}';
 
@@ -32,6 +34,8 @@ pub(super) struct Document {
     pub(super) rest: String,
     /// Raw text that html5ever drops: a tag that never ends, and the attributes of a tag over the bound.
     pub(super) dropped: Vec<String>,
+    /// What end tags and document types say beyond their names: the tree has no place for it.
+    pub(super) beside: Vec<String>,
     pub(super) truncated: bool,
 }
 
@@ -54,6 +58,7 @@ pub(super) fn parse(text: &str, max_nodes: usize) -> Document {
         ended: Cell::new(false),
         rest: RefCell::new(String::new()),
         text: RefCell::new(StrTendril::new()),
+        beside: RefCell::new(Vec::new()),
     };
     let tokenizer = Tokenizer::new(gate, TokenizerOpts { discard_bom: true, ..TokenizerOpts::default() });
     let input = BufferQueue::default();
@@ -68,7 +73,13 @@ pub(super) fn parse(text: &str, max_nodes: usize) -> Document {
         dropped.push(tame[start..].to_owned());
     }
     truncated |= gate.bounded.get();
-    Document { rest: gate.rest.into_inner(), tree: gate.builder.sink.finish(), dropped, truncated }
+    Document {
+        rest: gate.rest.into_inner(),
+        tree: gate.builder.sink.finish(),
+        dropped,
+        beside: gate.beside.into_inner(),
+        truncated,
+    }
 }
 
 struct Gate {
@@ -85,6 +96,7 @@ struct Gate {
     rest: RefCell<String>,
     /// Text that is gathered until something else comes: html5ever cuts text at every line end.
     text: RefCell<StrTendril>,
+    beside: RefCell<Vec<String>>,
 }
 
 struct Count(Cell<usize>);
@@ -146,6 +158,15 @@ impl Gate {
         there.then(|| self.input.subtendril(start as u32, (a.len() + b.len()) as u32))
     }
 
+    fn beside(&self, text: String) {
+        let mut beside = self.beside.borrow_mut();
+        if beside.len() < MAX_BESIDE {
+            beside.push(text);
+        } else {
+            self.bounded.set(true);
+        }
+    }
+
     fn without_sentinel(&self, text: StrTendril) -> StrTendril {
         match text.strip_suffix(SENTINEL) {
             Some(rest) => {
@@ -186,6 +207,18 @@ impl TokenSink for Gate {
                     if self.deep.get() {
                         self.check();
                     }
+                    if !tag.attrs.is_empty() {
+                        let words = tag.attrs.iter().flat_map(|a| [&*a.name.local, &*a.value]);
+                        self.beside(words.filter(|w| !w.is_empty()).collect::<Vec<_>>().join(" "));
+                    }
+                }
+            }
+        }
+        if let DoctypeToken(doctype) = &token {
+            let standard = ["-//W3C//", "-//IETF//", "http://www.w3.org/", "about:legacy-compat"];
+            for id in [&doctype.public_id, &doctype.system_id].into_iter().flatten() {
+                if !standard.iter().any(|s| id.get(..s.len()).is_some_and(|start| start.eq_ignore_ascii_case(s))) {
+                    self.beside(id.to_string());
                 }
             }
         }

@@ -7,6 +7,7 @@ use html5ever::{LocalName, local_name};
 use selectors::context::SelectorCaches;
 
 use super::css::Display;
+use super::data_url::DataUrl;
 use super::matching::Matcher;
 use super::parse::Document;
 use super::style::{self, Hiding, Sheets, Style};
@@ -48,6 +49,7 @@ pub(super) fn render(document: Document, limits: &Limits, max_text: usize, nesti
             renderer.extra(inner.hidden);
         }
     }
+    document.beside.iter().for_each(|text| renderer.words(text.as_str()));
     renderer.truncated |= matcher.spent();
     renderer.finish()
 }
@@ -245,6 +247,9 @@ impl<'a> Renderer<'a> {
         let Some((_, attrs)) = tree.node(id).element() else { return };
         for attr in attrs {
             let value = &*attr.value;
+            if let Some(data) = DataUrl::parse(value) {
+                self.data_url(&data);
+            }
             match attr.name.local {
                 // Words that a model may read.
                 local_name!("alt")
@@ -272,15 +277,28 @@ impl<'a> Renderer<'a> {
                     self.extra(inner.hidden);
                 }
                 local_name!("content") if *local == local_name!("meta") => {
-                    let named = tree.attr(id, local_name!("name")).or(tree.attr(id, local_name!("property")));
-                    let field = named.unwrap_or_default();
-                    if field.contains("escription") || field.contains("itle") || field.contains("eywords") {
+                    let names = [local_name!("name"), local_name!("property"), local_name!("http-equiv")];
+                    let field = names.into_iter().find_map(|n| tree.attr(id, n)).unwrap_or_default();
+                    // `refresh` leads somewhere, and the others describe the page.
+                    if ["escription", "itle", "eywords", "efresh", "REFRESH"].iter().any(|w| field.contains(w)) {
                         self.words(value);
                     }
                 }
                 local_name!("value") => self.value(id, local, style, value),
                 _ => {}
             }
+        }
+    }
+
+    /// A document inside an address.
+    fn data_url(&mut self, data: &DataUrl<'_>) {
+        let text = data.text(self.max_text);
+        if data.markup && self.nesting < MAX_NESTING {
+            let inner = split_nested(&text, self.limits, self.max_text, self.nesting + 1);
+            self.extra(inner.visible);
+            self.extra(inner.hidden);
+        } else {
+            self.extra(text);
         }
     }
 

@@ -45,6 +45,12 @@ pub(super) fn leaf(out: &mut Collector<'_>, bytes: &[u8], reading: &Reading, pla
         let inner = Reading { transfer: Transfer::Base64, unknown_transfer: false, ..reading.clone() };
         text_or_attachment(out, &found, &inner, html, shown, &place.decoded().other("base64"));
     }
+    if reading.transfer == Transfer::Base64
+        && let Some(found) = url_alphabet(bytes, out.limits.max_decoded)
+        && out.take_alternative(place, bytes.len())
+    {
+        text_or_attachment(out, &found, reading, html, shown, &place.decoded().other("url-alphabet"));
+    }
 }
 
 fn text_or_attachment(
@@ -174,9 +180,27 @@ fn undeclared_base64(bytes: &[u8], max: usize) -> Option<Vec<u8>> {
         return None;
     }
     let decoded = transfer::base64(bytes, max).bytes;
-    let readable =
-        std::str::from_utf8(&decoded).is_ok_and(|t| !t.chars().any(|c| c.is_control() && !c.is_whitespace()));
-    readable.then_some(decoded)
+    readable(&decoded).then_some(decoded)
+}
+
+fn readable(bytes: &[u8]) -> bool {
+    std::str::from_utf8(bytes).is_ok_and(|t| !t.chars().any(|c| c.is_control() && !c.is_whitespace()))
+}
+
+/// Base64 in the alphabet for addresses, `-` and `_` for `+` and `/`: some decoders take both, others skip the two.
+fn url_alphabet(bytes: &[u8], max: usize) -> Option<Vec<u8>> {
+    memchr::memchr2(b'-', b'_', bytes)?;
+    let digit = |b: &u8| b.is_ascii_alphanumeric() || b.is_ascii_whitespace() || b"+/-_=".contains(b);
+    if bytes.len() > max || !bytes.iter().all(digit) {
+        return None;
+    }
+    let plain = |b: &u8| match b {
+        b'-' => b'+',
+        b'_' => b'/',
+        b => *b,
+    };
+    let decoded = transfer::base64(&bytes.iter().map(plain).collect::<Vec<u8>>(), max).bytes;
+    (readable(&decoded) || attachment::magic(&decoded).is_some()).then_some(decoded)
 }
 
 /// Decodes a text part in every reading of its charset.
@@ -223,7 +247,8 @@ fn plain_text(out: &mut Collector<'_>, decoded: &[u8], media: &Media, shown: boo
         rest.extend_from_slice(&bytes[at..]);
         text_bytes = Cow::Owned(rest);
     }
-    let (text, others) = charsets(out, &text_bytes, media, place);
+    let (mut text, others) = charsets(out, &text_bytes, media, place);
+    without_nul(out, &mut text, place);
     if looks_like_html(&text) {
         // Readers that look at the content render it.
         out.ambiguous("html_as_text", place, 0, "");
@@ -245,6 +270,17 @@ fn plain_text(out: &mut Collector<'_>, decoded: &[u8], media: &Media, shown: boo
         let hint = Hint { media: String::new(), name: block.name, charset: None };
         attachment::read(out, &block.bytes, &hint, &here);
     }
+}
+
+/// Readers show text behind a NUL byte, or end at it; what a person reads has none.
+fn without_nul(out: &mut Collector<'_>, text: &mut String, place: &Place) {
+    if memchr::memchr(0, text.as_bytes()).is_none() {
+        return;
+    }
+    if text.trim_matches('\0').contains('\0') {
+        out.ambiguous("nul_bytes", place, 0, "text");
+    }
+    text.retain(|c| c != '\0');
 }
 
 pub(super) fn looks_like_html(text: &str) -> bool {
@@ -278,9 +314,7 @@ fn html_text(out: &mut Collector<'_>, decoded: &[u8], media: &Media, place: &Pla
             others.push(other.into_owned());
         }
     }
-    if memchr::memchr(0, text.as_bytes()).is_some() {
-        text.retain(|c| c != '\0');
-    }
+    without_nul(out, &mut text, place);
     split(out, &text, place);
     for other in others {
         if out.take_alternative(place, other.len()) {
