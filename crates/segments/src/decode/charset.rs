@@ -42,10 +42,14 @@ pub(crate) fn decode<'a>(bytes: &'a [u8], label: Option<&str>) -> Text<'a> {
     let wide = utf16_shape(bytes);
     if name.starts_with("utf-16") || name.starts_with("utf16") || name == "unicode" || name == "ucs-2" {
         let little = name.ends_with("le") || (!name.ends_with("be") && wide != Some(UTF_16BE));
-        if wide.is_none() && std::str::from_utf8(bytes).is_ok_and(|t| !t.contains('\0')) && looks_ascii(bytes) {
-            // Labelled UTF-16 but plain ASCII: some readers ignore the label, as a MIME part can't be UTF-16 without an encoding.
+        if wide.is_none() && memchr::memchr(0, bytes).is_none() && looks_ascii(bytes) {
+            // Labelled UTF-16 but ASCII, or nearly so: some readers ignore the label, as a MIME part can't be UTF-16 without an encoding.
             let other = if little { UTF_16LE } else { UTF_16BE }.decode_without_bom_handling(bytes).0.into_owned();
-            return Text::mislabelled(String::from_utf8_lossy(bytes), Some(other));
+            let text = match std::str::from_utf8(bytes) {
+                Ok(text) => Cow::Borrowed(text),
+                Err(_) => WINDOWS_1252.decode_without_bom_handling(bytes).0,
+            };
+            return Text::mislabelled(text, Some(other));
         }
         return Text::plain(if little { UTF_16LE } else { UTF_16BE }.decode_without_bom_handling(bytes).0);
     }
@@ -173,6 +177,8 @@ mod tests {
         let text = decode(b"caf\xe9", Some("utf-8"));
         assert_eq!((&*text.text, text.mislabelled), ("café", true));
         assert!(decode(b"abc", Some("no-such-charset")).unknown_label);
+        let text = decode(b"a caf\xe9 at noon", Some("utf-16"));
+        assert_eq!((&*text.text, text.mislabelled), ("a café at noon", true));
     }
 
     #[test]

@@ -56,7 +56,10 @@ pub(crate) fn meta_charset(bytes: &[u8]) -> Option<String> {
     let rest = head[at + 7..].trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();
     let rest = rest.strip_prefix(b"\"").or_else(|| rest.strip_prefix(b"'")).unwrap_or(rest);
     let end = rest.iter().position(|b| !(b.is_ascii_alphanumeric() || b"-_:.".contains(b))).unwrap_or(rest.len());
-    (end > 0).then(|| String::from_utf8_lossy(&rest[..end]).to_ascii_lowercase())
+    let label = String::from_utf8_lossy(&rest[..end]).to_ascii_lowercase();
+    // A `meta` element that can be read byte by byte is in no wide charset, whatever it says.
+    let wide = ["utf-16", "utf16", "utf-32", "unicode", "ucs-"].iter().any(|w| label.starts_with(w));
+    (!label.is_empty() && !wide).then_some(label)
 }
 
 #[cfg(test)]
