@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
+use mail_parser::{Message, MessageParser, MimeHeaders, PartType};
 use wardline_cli::{Exit, Failure, Stdout};
 
 use crate::shell::{cargo, root, step};
@@ -52,7 +53,13 @@ pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
         let seeds = seed(name, &corpus)?;
         writeln!(out, "{name}: {seeds} seeds")?;
         let mut run = Command::new(fuzz.join("target").join(&host).join("release").join(name));
-        run.arg(&corpus).args(["-timeout=10", "-rss_limit_mb=512", "-max_len=65536", "-print_final_stats=1"]);
+        run.arg(&corpus).args([
+            "-timeout=60",
+            "-rss_limit_mb=512",
+            "-max_len=65536",
+            "-verbosity=0",
+            "-print_final_stats=1",
+        ]);
         run.arg(format!("-max_total_time={}", args.seconds)).arg(format!("-artifact_prefix={}/", artifacts.display()));
         step(out, name, &mut run)?;
     }
@@ -69,7 +76,7 @@ fn host() -> Result<String, Failure> {
         .ok_or_else(|| Failure::new(Exit::Failed, "rustc does not name its host"))
 }
 
-/// Writes a target's seeds: whole messages, bodies of the HTML rows, and the files of the attachment rows.
+/// Writes a target's seeds: whole messages, every HTML part, or every other part behind its type, as the structure table has them.
 fn seed(name: &str, corpus: &Path) -> Result<usize, Failure> {
     let mut count = 0;
     for entry in fs::read_dir(root().join("dataset/structure"))? {
@@ -79,39 +86,51 @@ fn seed(name: &str, corpus: &Path) -> Result<usize, Failure> {
         }
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let raw = fs::read(&path)?;
-        let bytes = match name {
-            "html" if stem.starts_with("html-") => {
-                raw.windows(2).position(|w| w == b"\n\n").map(|at| raw[at + 2..].to_vec())
+        let seeds = match name {
+            "html" => {
+                let html = |(kind, body): &(String, Vec<u8>)| kind.contains("html") || markup(body);
+                leaves(&raw).into_iter().filter(html).map(|(_, body)| body).collect()
             }
-            "attachment" => last_base64(&raw).map(|file| [&[0], file.as_slice()].concat()),
-            "extract" => Some(raw),
-            _ => None,
+            "attachment" => {
+                let other = |(kind, body): &(String, Vec<u8>)| kind != "text/plain" && !body.is_empty();
+                let seed = |(kind, body): (String, Vec<u8>)| [kind.as_bytes(), b"\n", &body].concat();
+                leaves(&raw).into_iter().filter(other).map(seed).collect()
+            }
+            _ => vec![raw],
         };
-        if let Some(bytes) = bytes {
-            fs::write(corpus.join(&stem), bytes)?;
+        for (i, bytes) in seeds.iter().enumerate() {
+            fs::write(corpus.join(format!("{stem}-{i}")), bytes)?;
             count += 1;
         }
     }
     Ok(count)
 }
 
-/// The file of the last base64 part of a message in the table.
-fn last_base64(raw: &[u8]) -> Option<Vec<u8>> {
-    let text = String::from_utf8_lossy(raw);
-    let (_, part) = text.rsplit_once("Content-Transfer-Encoding: base64\n")?;
-    let (_, body) = part.split_once("\n\n")?;
-    let digits = body.lines().take_while(|l| !l.starts_with("--")).flat_map(str::bytes);
-    let value =
-        |b: u8| b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".iter().position(|d| *d == b);
-    let mut out = Vec::new();
-    let (mut bits, mut have) = (0_u32, 0);
-    for digit in digits.filter_map(value) {
-        bits = bits << 6 | digit as u32;
-        have += 6;
-        if have >= 8 {
-            have -= 8;
-            out.push((bits >> have) as u8);
+fn markup(body: &[u8]) -> bool {
+    let body = body.trim_ascii_start();
+    body.starts_with(b"<") && !body.starts_with(b"<?xml")
+}
+
+/// The decoded parts that have no parts of their own, nested messages' too, and their types.
+fn leaves(raw: &[u8]) -> Vec<(String, Vec<u8>)> {
+    let mut found = Vec::new();
+    if let Some(message) = MessageParser::default().parse(raw) {
+        gather(&message, &mut found);
+    }
+    found
+}
+
+fn gather(message: &Message<'_>, found: &mut Vec<(String, Vec<u8>)>) {
+    for part in &message.parts {
+        match &part.body {
+            PartType::Multipart(_) => {}
+            PartType::Message(nested) => gather(nested, found),
+            _ => {
+                let kind = part.content_type().map_or("text/plain".to_owned(), |t| {
+                    format!("{}/{}", t.c_type, t.c_subtype.as_deref().unwrap_or_default()).to_ascii_lowercase()
+                });
+                found.push((kind, part.contents().to_vec()));
+            }
         }
     }
-    Some(out)
 }
