@@ -130,7 +130,14 @@ fn decode<'b>(out: &mut Collector<'_>, bytes: &'b [u8], reading: &Reading, place
         if whole.first_padding.is_some() {
             out.ambiguous("base64_padding", place, 0, "data after padding");
         }
-        return (Cow::Owned(whole.bytes), Beside::new());
+        let mut beside = Beside::new();
+        if prose(bytes) {
+            // Words without punctuation are base64 to some decoders; to others their length is wrong, and they are shown.
+            out.ambiguous("not_base64", place, 0, "words");
+            let kept = &bytes[..bytes.len().min(out.text_left())];
+            beside.push(("undecoded", charset::decode(kept, reading.media.param("charset")).text.into_owned()));
+        }
+        return (Cow::Owned(whole.bytes), beside);
     }
     let cut = well_formed(bytes);
     let tail = &bytes[cut..];
