@@ -115,10 +115,16 @@ fn large(folder: &Path, out: &mut Stdout) -> Result<PathBuf, Failure> {
     let originals: Vec<PathBuf> = fs::read_dir(&run)?.map(|e| e.map(|e| e.path())).collect::<Result<_, _>>()?;
     let mut names: Vec<PathBuf> = originals.into_iter().filter(|p| !p.ends_with("manifest_used.jsonl")).collect();
     names.sort();
-    for original in names.iter().rev().take(DETECTORS.saturating_sub(names.len())) {
-        let copy = fs::read_to_string(original)?.replace(r#""detector":""#, r#""detector":"copy of "#);
-        let name = original.file_name().unwrap_or_default().to_string_lossy();
-        fs::write(run.join(format!("copy-{name}")), copy)?;
+    let mut wanted = DETECTORS.saturating_sub(names.len());
+    for original in names {
+        let text = fs::read_to_string(&original)?;
+        // Judges' rows name a model; a copy would be the same detector again.
+        let copy = text.replace(r#""detector":""#, r#""detector":"copy of "#);
+        if wanted > 0 && copy != text {
+            let name = original.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            fs::write(run.join(format!("copy-{name}")), copy)?;
+            wanted -= 1;
+        }
     }
     let mut analyze = program("mailbench");
     analyze.args(["analyze", "--baseline", "judge:small", "--group-by", "base_scenario_id", "--replicates", "100"]);
