@@ -1,5 +1,6 @@
 //! `deveval score`: writes a model's score table for a corpus.
 
+use std::num::NonZero;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -31,7 +32,7 @@ pub(crate) struct ScoringArgs {
 
     /// With --check, this many texts, evenly spread over the table, instead of all
     #[arg(long, value_name = "N", requires = "check")]
-    sample: Option<usize>,
+    sample: Option<NonZero<usize>>,
 
     /// Write nothing; print how long it took, how much was run and how much memory it needed, as one JSON object
     #[arg(long, conflicts_with_all = ["out", "check"])]
@@ -58,6 +59,7 @@ mod with_models {
     use std::collections::BTreeMap;
     use std::fs;
     use std::io::Write;
+    use std::num::NonZero;
     use std::path::Path;
 
     use wardline_classifier::{Classifier, CorpusTexts, Registry, ScoreTable};
@@ -77,7 +79,7 @@ mod with_models {
         let entry = args.model.as_deref().map(|key| registry.get(key)).transpose()?;
         let mut model = args.how.load(args.model.as_deref().unwrap_or_default(), entry, &data)?;
         if let Some(table) = &args.check {
-            return check(&mut model, table, &texts, args.sample, out);
+            return check(&mut model, table, &texts, args.sample.map(NonZero::get), out);
         }
         if args.timing {
             return timing(&mut model, &texts, out);

@@ -23,6 +23,18 @@ pub enum ClassifierError {
         /// What is wrong with it.
         message: String,
     },
+    /// A table is of another model, label, cut or set of files.
+    #[error("{table} is of another run: its {what} is {theirs}, not {ours}")]
+    OtherRun {
+        /// The table's file.
+        table: String,
+        /// What differs.
+        what: &'static str,
+        /// What the table says.
+        theirs: String,
+        /// What the model says.
+        ours: String,
+    },
     /// A table does not cover a corpus.
     #[error("{table} lacks {count} texts of the corpus: {first}")]
     Missing {

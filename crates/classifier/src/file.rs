@@ -14,8 +14,12 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, ClassifierError> {
     fs::read(path).map_err(io(path))
 }
 
-/// Writes to `<name>.part` in the same folder, which is made when it is missing, and renames.
+/// Writes to `<name>.part` in the same folder, which is made when it is missing, and renames. What is no file, such as a device, is not
+/// replaced.
 pub(crate) fn write_beside(path: &Path, bytes: &[u8]) -> Result<(), ClassifierError> {
+    if fs::metadata(path).is_ok_and(|m| !m.is_file()) {
+        return Err(io(path)(std::io::Error::other("is there and is no file")));
+    }
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(io(folder))?;
     }

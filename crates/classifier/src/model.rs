@@ -254,8 +254,8 @@ impl Classifier {
             ("files", &files(table), &files(&own)),
         ] {
             if theirs != ours {
-                let message = format!("its {what} is {theirs}, not {ours}; move it away to start over");
-                return Err(ClassifierError::Table { table: name.to_owned(), message });
+                let (theirs, ours) = (theirs.clone(), ours.clone());
+                return Err(ClassifierError::OtherRun { table: name.to_owned(), what, theirs, ours });
             }
         }
         Ok(())

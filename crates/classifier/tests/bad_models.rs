@@ -143,6 +143,29 @@ fn a_full_disk_leaves_no_half_table() {
     assert!(!path.exists());
 }
 
+#[cfg(unix)]
+#[test]
+fn a_device_is_not_replaced_by_a_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.json");
+    std::os::unix::fs::symlink("/dev/null", &path).unwrap();
+    let error = ScoreTable::new("a/b", "r", "L", Chunking::PUBLISHED).write(&path).unwrap_err().to_string();
+    assert!(error.contains("t.json: is there and is no file"), "{error}");
+    assert!(path.is_symlink());
+}
+
+#[cfg(feature = "ort")]
+#[test]
+fn a_runtime_that_is_none() {
+    let folder = copy("bert");
+    let library = folder.path().join("libonnxruntime.so");
+    let mut options = options();
+    options.engine = Engine::OnnxRuntime(library.clone());
+    assert!(refused_with(folder.path(), &options).contains("no ONNX Runtime library"));
+    fs::write(&library, "a text").unwrap();
+    assert!(refused_with(folder.path(), &options).contains("is no library of ONNX Runtime"));
+}
+
 #[cfg(feature = "hub")]
 #[test]
 fn a_hub_that_is_not_there() {

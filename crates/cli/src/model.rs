@@ -21,8 +21,8 @@ pub struct ModelArgs {
     pub onnxruntime: Option<PathBuf>,
 
     /// Threads of the model [default: one a processor]
-    #[arg(long, value_name = "N")]
-    pub threads: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
 
     /// Label whose probability is the score [default: the registry's, or INJECTION]
     #[arg(long, value_name = "LABEL")]
@@ -97,7 +97,10 @@ mod load {
             if !folder.is_dir() {
                 return Err(Failure::usage(format!("{key} is not fetched; run deveval models fetch {key}")));
             }
-            let threads = self.threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from));
+            let threads = match self.threads {
+                Some(threads) => threads.into(),
+                None => thread::available_parallelism().map_or(1, usize::from),
+            };
             let mut options = LoadOptions::new(self.engine(data)?, threads);
             options.positive_label.clone_from(&self.positive_label);
             options.batch_tokens = self.batch_tokens;

@@ -1,5 +1,7 @@
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
+use std::thread;
+use std::time::Duration;
 
 use ::ort::session::Session;
 use ::ort::session::builder::GraphOptimizationLevel;
@@ -37,7 +39,7 @@ impl OnnxRuntime {
         if !library.is_file() {
             return Err(refused(format!("no ONNX Runtime library {}", library.display())));
         }
-        ::ort::init_from(library).map_err(|e| failed(&e))?.with_telemetry(false).commit();
+        open(library).map_err(refused)?;
         let graph = onnx::graph(&architecture, weights).map_err(refused)?;
         let count = threads.clamp(1, SESSIONS);
         let session = || {
@@ -83,6 +85,34 @@ impl OnnxRuntime {
         Ok(logits.to_vec())
     }
 }
+
+/// The most time that opening the library may take.
+const OPENING: Duration = Duration::from_secs(60);
+
+/// Opens the shared library. `ort` waits for ever for one that cannot be opened, so that is looked at first, and waited for elsewhere.
+fn open(library: &Path) -> Result<(), String> {
+    let shown = library.display();
+    let bytes = std::fs::read(library).map_err(|e| format!("{shown}: {e}"))?;
+    if !bytes.windows(SYMBOL.len()).any(|w| w == SYMBOL) {
+        return Err(format!("{shown} is no library of ONNX Runtime"));
+    }
+    let (send, receive) = mpsc::channel();
+    let path = library.to_owned();
+    thread::spawn(move || {
+        let opened = ::ort::init_from(path).map(|environment| environment.with_telemetry(false).commit());
+        // Nobody listens when it took too long.
+        let _ = send.send(opened.map(|_| ()).map_err(|e| e.to_string()));
+    });
+    match receive.recv_timeout(OPENING) {
+        Ok(opened) => opened.map_err(|e| format!("ONNX Runtime: {}", e.lines().next().unwrap_or_default())),
+        Err(_) => Err(format!(
+            "{shown} cannot be opened: it is cut off, for another machine, or older than ONNX Runtime 1.22"
+        )),
+    }
+}
+
+/// What every library of ONNX Runtime exports.
+const SYMBOL: &[u8] = b"OrtGetApiBase";
 
 impl Backend for OnnxRuntime {
     fn name(&self) -> String {
