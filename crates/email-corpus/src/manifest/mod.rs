@@ -10,10 +10,9 @@ mod writer;
 
 pub use combine::{Paths, combine};
 pub use diff::{ManifestDiff, diff};
-#[cfg(feature = "build")]
-pub(crate) use freeze::file_digest;
-pub(crate) use freeze::hex;
 pub use freeze::{Digests, FileDigest, digest_path, freeze};
+#[cfg(feature = "build")]
+pub(crate) use freeze::{file_digest, hex};
 pub use reader::{ManifestReader, read_manifest};
 pub use stats::Stats;
 pub use verify::{Problem, Verification, verify};
