@@ -84,9 +84,9 @@ pub(crate) struct ScoreArgs {
     #[arg(long, value_name = "TABLES", value_delimiter = ',')]
     pub(crate) scores: Vec<String>,
 
-    /// Score at and above which a classifier denies, from 0 to 1
-    #[arg(long, default_value_t = 0.5, value_name = "SCORE", value_parser = threshold)]
-    pub(crate) threshold: f64,
+    /// Score at and above which a classifier denies, from 0 to 1 [default: 0.5]
+    #[arg(long, value_name = "SCORE", value_parser = threshold)]
+    pub(crate) threshold: Option<f64>,
 
     /// Texts that a classifier reads, repeatable: context (outputs read before the call), args (the call's arguments) or both
     /// [default: each of the three]
@@ -124,6 +124,13 @@ pub(crate) struct ScoreArgs {
     /// Folder of built corpora [default: $WARDLINE_DATA, else data/ of the checkout, else the user's data folder]
     #[arg(long, value_name = "DIR")]
     pub(crate) data_dir: Option<PathBuf>,
+}
+
+impl ScoreArgs {
+    /// The score at and above which a classifier denies.
+    pub(crate) fn threshold(&self) -> f64 {
+        self.threshold.unwrap_or(0.5)
+    }
 }
 
 fn seconds(text: &str) -> Result<f64, String> {

@@ -38,7 +38,7 @@ impl Classifiers {
         }
         scopes.sort_unstable();
         scopes.dedup();
-        Ok(Self { tables: named(&args.scores)?, scopes, threshold: args.threshold })
+        Ok(Self { tables: named(&args.scores)?, scopes, threshold: args.threshold() })
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -177,7 +177,7 @@ pub(crate) fn drops(args: &ScoreArgs, out: &mut Stdout) -> Result<(), Failure> {
             &t.label,
             (&base.path, &base.table),
             (&t.path, &t.table),
-            args.threshold,
+            args.threshold(),
             &changed,
         )?);
     }
@@ -185,7 +185,7 @@ pub(crate) fn drops(args: &ScoreArgs, out: &mut Stdout) -> Result<(), Failure> {
         schema: output::SCHEMA,
         corpus: args.corpus.clone(),
         transform: transform.to_owned(),
-        threshold: args.threshold,
+        threshold: args.threshold(),
         models,
     };
     output::drops(&report, args.format, out)

@@ -85,6 +85,7 @@ pub(crate) fn run(args: &ModelsArgs, out: &mut Stdout) -> Result<Exit, Failure> 
     match &args.command {
         ModelsCommand::List { folder } => list(&data_dir(folder.data_dir.as_deref())?.path, out),
         ModelsCommand::Fetch { model, clients, hub, folder } => {
+            refuse_idle_flags(model, clients, hub)?;
             fetch::model(model, clients, hub, &data_dir(folder.data_dir.as_deref())?.path, out)
         }
         ModelsCommand::Export { model, out: path, folder: f } => {
@@ -94,6 +95,29 @@ pub(crate) fn run(args: &ModelsArgs, out: &mut Stdout) -> Result<Exit, Failure> 
             fetch::runtime(clients, &data_dir(folder.data_dir.as_deref())?.path, out)
         }
     }
+}
+
+/// Flags of the other source are refused: they say where the user thinks that the files come from.
+fn refuse_idle_flags(key: &str, clients: &ClientArgs, hub: &HubArgs) -> Result<(), Failure> {
+    let (source, other, flags) = if Registry::built_in()?.get(key)?.packages.is_some() {
+        let flags = vec![
+            ("--revision", hub.revision.is_some()),
+            ("--offline", hub.offline),
+            ("--token-file", hub.token_file.is_some()),
+        ];
+        (
+            "comes from packages of fixed versions",
+            "is for hub models; --from DIR takes package files that are there",
+            flags,
+        )
+    } else {
+        let flags = vec![("--from", clients.from.is_some()), ("--python", clients.python.is_some())];
+        ("comes from a hub", "is for models that packages carry; --offline takes the hub client's cache alone", flags)
+    };
+    if let Some((flag, _)) = flags.iter().find(|(_, given)| *given) {
+        return Err(Failure::usage(format!("{key} {source}; {flag} {other}")));
+    }
+    Ok(())
 }
 
 fn list(data: &Path, out: &mut Stdout) -> Result<Exit, Failure> {
@@ -155,11 +179,6 @@ mod fetch {
         writeln!(out, "{} {revision}\nlicence: {licence}", entry.model)?;
         out.flush()?;
         if entry.packages.is_some() {
-            if hub.revision.is_some() {
-                return Err(Failure::usage(format!(
-                    "{key} comes from packages of fixed versions; --revision is for hub models"
-                )));
-            }
             fetch_packages(entry, &folder, &self::clients(clients)?)?;
         } else {
             let mut options = HubOptions::default();

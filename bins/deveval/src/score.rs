@@ -90,8 +90,23 @@ fn refuse_idle_flags(args: &ScoreArgs) -> Result<(), Failure> {
     if args.sweep && args.corpus != corpora::GROUND {
         return refused("--sweep", "goes with --corpus agentdojo");
     }
-    if args.html.is_some() && !args.baseline_scores.is_empty() {
-        return refused("--html", "does not go with --baseline-scores, which prints one table");
+    if !args.baseline_scores.is_empty() {
+        let flags = [
+            ("--defense", !args.defenses.is_empty()),
+            ("--allow-destination", !args.allowed_destinations.is_empty()),
+            ("--versus", args.versus.is_some()),
+            ("--scope", !args.scopes.is_empty()),
+            ("--html", args.html.is_some()),
+            ("--on-error", args.on_error != OnErrorArg::Fail),
+        ];
+        if let Some((flag, _)) = flags.iter().find(|(_, given)| *given) {
+            return refused(flag, "does not go with --baseline-scores, which compares tables and scores no defense");
+        }
+    } else if args.scores.is_empty() {
+        let flags = [("--threshold", args.threshold.is_some()), ("--scope", !args.scopes.is_empty())];
+        if let Some((flag, _)) = flags.iter().find(|(_, given)| *given) {
+            return refused(flag, "goes with --scores");
+        }
     }
     if args.corpus == corpora::EGRESS_REACH {
         let flags = [

@@ -91,7 +91,7 @@ mod with_models {
         });
         let shown = path.display().to_string();
         let mut table = if path.is_file() { ScoreTable::read(&path)? } else { model.table() };
-        model.check_same(&shown, &table)?;
+        model.check_resumable(&shown, &table)?;
         let known = table.len();
         let bar = progress_bar(texts.len() as u64, "texts");
         let progress = model.complete(
@@ -130,7 +130,11 @@ mod with_models {
             let text = value["text"].as_str();
             texts.push(Text::new(text.ok_or_else(|| Failure::usage(format!("{shown}, line {}: no text", i + 1)))?));
         }
-        Ok(CorpusTexts::from_texts(texts))
+        let texts = CorpusTexts::from_texts(texts);
+        if texts.is_empty() {
+            return Err(Failure::usage(format!("{shown} holds no text to score")));
+        }
+        Ok(texts)
     }
 
     fn timing(model: &mut Classifier, texts: &CorpusTexts, out: &mut Stdout) -> Result<Exit, Failure> {

@@ -206,6 +206,50 @@ fn wrong_uses_end_with_one_line() {
 }
 
 #[test]
+fn flags_without_effect_are_refused() {
+    for (args, want) in [
+        (&["--threshold", "0.5"][..], "--threshold goes with --scores"),
+        (&["--scope", "args"], "--scope goes with --scores"),
+        (&["models", "fetch", "protectai", "--from", "."], "protectai comes from a hub; --from is for models"),
+        (&["models", "fetch", "protectai", "--python", "p"], "protectai comes from a hub; --python is for models"),
+        (
+            &["models", "fetch", "jailguard", "--offline"],
+            "jailguard comes from packages of fixed versions; --offline is",
+        ),
+        (&["models", "fetch", "jailguard", "--revision", "r"], "fixed versions; --revision is for hub models"),
+        (&["models", "fetch", "jailguard", "--token-file", "t"], "fixed versions; --token-file is for hub models"),
+    ] {
+        assert!(error(args).contains(want), "{args:?}: {}", error(args));
+    }
+    let drop = ["--corpus", "attacks-leet", "--scores", "a.json", "--baseline-scores", "b.json"];
+    for (flag, value) in [
+        ("--scope", "args"),
+        ("--defense", "flow-guard"),
+        ("--versus", "allow-all"),
+        ("--allow-destination", "x"),
+        ("--html", "x.html"),
+        ("--on-error", "deny"),
+    ] {
+        let said = error(&[&drop[..], &[flag, value]].concat());
+        assert!(said.contains(&format!("{flag} does not go with --baseline-scores")), "{said}");
+    }
+}
+
+#[cfg(feature = "inference")]
+#[test]
+fn a_file_without_texts_gives_no_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let (texts, out) = (folder.path().join("texts.jsonl"), folder.path().join("t.json"));
+    for lines in ["", "\n\n", "{\"text\": \"\"}\n"] {
+        std::fs::write(&texts, lines).unwrap();
+        let files = ["--texts", texts.to_str().unwrap(), "--out", out.to_str().unwrap()];
+        let said = error(&[&["score", "--model", "jailguard"], &files[..]].concat());
+        assert!(said.contains("texts.jsonl holds no text to score"), "{said}");
+        assert!(!out.exists());
+    }
+}
+
+#[test]
 fn a_score_table_of_the_bundled_scenarios_works_offline() {
     let texts = |extra: &[&str]| {
         let args = [&["texts", "--corpus", "bundled"], extra].concat();

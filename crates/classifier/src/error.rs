@@ -35,6 +35,16 @@ pub enum ClassifierError {
         /// What the model says.
         ours: String,
     },
+    /// A table that another engine began, so that its header would be wrong for the scores that are added.
+    #[error("{table} was begun with {theirs}, not {ours}; go on with that engine or write another table")]
+    OtherEngine {
+        /// The table's file.
+        table: String,
+        /// The engine that the table names.
+        theirs: String,
+        /// The engine of this run.
+        ours: String,
+    },
     /// A table does not cover a corpus.
     #[error("{table} lacks {count} texts of the corpus: {first}")]
     Missing {

@@ -1,5 +1,7 @@
 use std::collections::{BTreeMap, HashMap};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+#[cfg(feature = "ort")]
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
@@ -139,6 +141,7 @@ impl Classifier {
             }
         };
         let config = Config::parse(&file("config.json")?).map_err(refused)?;
+        config.check_supported().map_err(refused)?;
         if let Some(expected) = entry.and_then(|e| e.architecture.as_deref()) {
             let found = config.text("model_type").map_err(refused)?;
             if found != expected {
@@ -151,8 +154,22 @@ impl Classifier {
             (None, None) => Chunking::PUBLISHED,
         };
         let cutter = Cutter::new(&file("tokenizer.json")?, chunking).map_err(refused)?;
+        let vocabulary = config.size("vocab_size").map_err(refused)?;
+        if let Some(id) = cutter.largest_id().filter(|&id| id as usize >= vocabulary) {
+            return Err(refused(format!(
+                "tokenizer.json gives token ids up to {id}; the model's vocabulary (vocab_size) ends at {}",
+                vocabulary - 1
+            )));
+        }
+        let pad = config.int_or("pad_token_id", 0).map_err(refused)?;
+        let pad = u32::try_from(pad).ok().filter(|&id| (id as usize) < vocabulary).ok_or_else(|| {
+            refused(format!(
+                "pad_token_id {pad} is outside the model's vocabulary (vocab_size), 0 to {}",
+                vocabulary - 1
+            ))
+        })?;
         let mut weights = Weights::parse(&file("model.safetensors")?).map_err(refused)?;
-        let head = if folder.join("head.json").is_file() {
+        let head = if folder.join("head.json").is_file() || of_registry("head.json").is_some() {
             Some(weights.add_head(&file("head.json")?).map_err(refused)?)
         } else {
             None
@@ -164,13 +181,13 @@ impl Classifier {
                 "windows of {needed} tokens with special ones; the model has positions for {most}"
             )));
         }
-        let wanted = options.positive_label.as_deref().or(entry.map(|e| e.positive_label.as_str()));
-        // A head on an encoder has one output and no names: what it says is what the registry calls it.
+        let of_entry = entry.map_or("INJECTION", |e| e.positive_label.as_str());
+        let wanted = options.positive_label.as_deref().unwrap_or(of_entry);
+        // A head on an encoder has one output and no names: it is what the registry calls it, whatever was asked for.
         let labels = match head {
-            Some(_) => vec![wanted.unwrap_or("INJECTION").to_owned()],
+            Some(_) => vec![of_entry.to_owned()],
             None => config.labels().map_err(refused)?,
         };
-        let wanted = wanted.unwrap_or("INJECTION");
         let positive = labels.iter().position(|l| l == wanted).ok_or_else(|| ClassifierError::Label {
             model: shown.clone(),
             label: wanted.to_owned(),
@@ -179,7 +196,6 @@ impl Classifier {
         if head.is_none() && labels.len() < 2 {
             return Err(refused("a model with one label gives no probability".to_owned()));
         }
-        let pad = config.int_or("pad_token_id", 0).map_err(refused)?;
         let backend = backend(&shown, architecture, weights, options)?;
         let (revision, requested_revision) = match fetched {
             Some(fetched) => (fetched.revision, fetched.requested_revision),
@@ -197,7 +213,7 @@ impl Classifier {
             chunking,
             cutter,
             backend,
-            pad: u32::try_from(pad).unwrap_or(0),
+            pad,
             batch_tokens: options.batch_tokens,
             threads: options.threads,
             known: HashMap::new(),
@@ -239,7 +255,8 @@ impl Classifier {
         table
     }
 
-    /// Whether a table is of this model, label and cut, so that a run can go on with it.
+    /// Whether a table is of this model, label and cut, so that its scores can be compared with this model's. Another engine may
+    /// have made it.
     ///
     /// # Errors
     /// What differs.
@@ -250,7 +267,7 @@ impl Classifier {
             ("model", &table.model, &own.model),
             ("revision", &table.revision, &own.revision),
             ("positive label", &table.positive_label, &own.positive_label),
-            ("chunking", &format!("{:?}", table.chunking), &format!("{:?}", own.chunking)),
+            ("chunking", &table.chunking.to_string(), &own.chunking.to_string()),
             ("files", &files(table), &files(&own)),
         ] {
             if theirs != ours {
@@ -259,6 +276,23 @@ impl Classifier {
             }
         }
         Ok(())
+    }
+
+    /// Whether a run can go on with a table: what [`Classifier::check_same`] checks, and that the engine it names made its scores.
+    ///
+    /// # Errors
+    /// What differs.
+    pub fn check_resumable(&self, name: &str, table: &ScoreTable) -> Result<(), ClassifierError> {
+        self.check_same(name, table)?;
+        let ours = self.backend.name();
+        match table.runtime.get("engine").and_then(|e| e.as_str()) {
+            Some(theirs) if theirs == ours => Ok(()),
+            theirs => Err(ClassifierError::OtherEngine {
+                table: name.to_owned(),
+                theirs: theirs.unwrap_or("an engine that it does not name").to_owned(),
+                ours,
+            }),
+        }
     }
 
     /// Scores texts: the highest probability of the positive label over a text's windows. The empty text scores 0.

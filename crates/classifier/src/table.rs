@@ -74,6 +74,13 @@ pub struct ScoreTable {
     scores: BTreeMap<Key, f64>,
 }
 
+impl fmt::Display for Chunking {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "windows of {} tokens, a new one every {}", self.window_tokens, self.stride_tokens)?;
+        self.max_windows.map_or(Ok(()), |n| write!(f, ", the first {n} alone"))
+    }
+}
+
 /// SHA-256 of a text's UTF-8 bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Key(pub(crate) [u8; 32]);

@@ -22,6 +22,12 @@ impl Cutter {
         Ok(Self { tokenizer, chunking })
     }
 
+    /// The largest id that the tokenizer can give, added tokens included; `None` without tokens.
+    pub(crate) fn largest_id(&self) -> Option<u32> {
+        #[expect(clippy::disallowed_methods, reason = "the largest does not depend on the order")]
+        self.tokenizer.get_vocab(true).into_values().max()
+    }
+
     /// The special tokens put around a window.
     pub(crate) fn special_tokens(&self) -> usize {
         use tokenizers::PostProcessor;

@@ -81,6 +81,18 @@ fn configs_that_no_engine_here_runs() {
         ("bert", "num_attention_heads", "5", "no multiple of 5 heads"),
         ("bert", "num_hidden_layers", "-1", "num_hidden_layers is -1"),
         ("bert", "id2label", "{\"0\": \"A\", \"2\": \"B\"}", "id2label"),
+        ("bert", "id2label", "{\"0\": \"A\", \"1\": \"A\"}", "id2label has the label A twice"),
+        ("bert", "is_decoder", "true", "a decoder (is_decoder) is not supported"),
+        (
+            "bert",
+            "problem_type",
+            "\"multi_label_classification\"",
+            "problem_type multi_label_classification is not supported",
+        ),
+        ("bert", "quantization_config", "{\"bits\": 8}", "(quantization_config) are not supported"),
+        ("bert", "pad_token_id", "320", "pad_token_id 320 is outside the model's vocabulary (vocab_size), 0 to 319"),
+        ("bert", "pad_token_id", "-1", "pad_token_id -1 is outside"),
+        ("modernbert", "global_attn_every_n_layers", "0", "global_attn_every_n_layers is 0, not a size"),
         ("modernbert", "classifier_pooling", "\"max\"", "classifier_pooling max is not supported"),
     ] {
         let folder = copy(fixture);
@@ -92,6 +104,14 @@ fn configs_that_no_engine_here_runs() {
 
 #[test]
 fn weights_that_do_not_fit_the_config() {
+    let folder = copy("bert");
+    set(&folder, "vocab_size", "200");
+    let error = refused(folder.path());
+    assert!(
+        error.contains("tokenizer.json gives token ids up to 266; the model's vocabulary (vocab_size) ends at 199"),
+        "{error}"
+    );
+
     let folder = copy("bert");
     set(&folder, "vocab_size", "321");
     let error = refused(folder.path());
@@ -119,15 +139,83 @@ fn labels_and_windows_that_the_model_lacks() {
     assert!(refused_with(folder.path(), &none).contains("threads"));
 }
 
+/// A registry whose model `tiny` has these digests of files.
+fn registry(folder: &TempDir, files: &str) -> Registry {
+    let path = folder.path().join("models.toml");
+    let entry = "[models.tiny]\nmodel='ours/tiny'\nrevision='1'\npositive_label='INJECTION'\ngated=false\n";
+    fs::write(&path, format!("{entry}[models.tiny.files]\n{files}\n")).unwrap();
+    Registry::read(&path).unwrap()
+}
+
+/// A head of three layers for a fixture's encoder.
+const HEAD: &str =
+    r#"{"w_h1": [[HIDDEN]], "b_h1": [0.5], "w_h2": [[1.0]], "b_h2": [0.0], "w_out": [[1.0]], "b_out": [0.0]}"#;
+
+/// Renames the weights as those of an encoder without a head of its own.
+fn bare_encoder(folder: &TempDir) {
+    let path = folder.path().join("model.safetensors");
+    let bytes = fs::read(&path).unwrap();
+    let (length, rest) = bytes.split_at(8);
+    let (header, data) = rest.split_at(u64::from_le_bytes(length.try_into().unwrap()).try_into().unwrap());
+    let header = std::str::from_utf8(header).unwrap().replace("\"bert.", "\"");
+    let length = (header.len() as u64).to_le_bytes();
+    fs::write(path, [&length, header.as_bytes(), data].concat()).unwrap();
+}
+
+#[test]
+fn a_head_has_the_label_of_the_registry_alone() {
+    let folder = copy("bert");
+    bare_encoder(&folder);
+    let hidden = vec!["0.125"; 32].join(", ");
+    fs::write(folder.path().join("head.json"), HEAD.replace("HIDDEN", &hidden)).unwrap();
+    let registry = registry(&folder, "");
+    for entry in [None, Some(registry.get("tiny").unwrap())] {
+        let model = Classifier::load(folder.path(), entry, &options()).unwrap();
+        assert_eq!(model.labels(), ["INJECTION"]);
+        let mut safe = options();
+        safe.positive_label = Some("SAFE".to_owned());
+        let error = Classifier::load(folder.path(), entry, &safe).err().unwrap().to_string();
+        assert!(error.ends_with("has no label SAFE; it has INJECTION"), "{error}");
+    }
+}
+
+#[test]
+fn a_head_that_the_registry_names_must_be_there() {
+    let folder = copy("bert");
+    let registry = registry(&folder, &format!("\"head.json\"='{}'", "0".repeat(64)));
+    let error = Classifier::load(folder.path(), registry.get("tiny").ok(), &options()).err().unwrap().to_string();
+    assert!(error.contains("ours/tiny: no head.json in "), "{error}");
+}
+
+#[test]
+fn a_table_of_another_engine_or_cut_is_not_gone_on_with() {
+    let folder = copy("bert");
+    let model = Classifier::load(folder.path(), None, &options()).unwrap();
+    let mut table = model.table();
+    model.check_resumable("t.json", &table).unwrap();
+    let ours = table.runtime["engine"].clone();
+    for (engine, want) in [
+        (Some("ONNX Runtime"), "t.json was begun with ONNX Runtime, not candle"),
+        (None, "an engine that it does not name"),
+    ] {
+        table.runtime.remove("engine");
+        table.runtime.extend(engine.map(|e| ("engine".to_owned(), e.into())));
+        model.check_same("t.json", &table).unwrap();
+        let error = model.check_resumable("t.json", &table).unwrap_err().to_string();
+        assert!(error.contains(want), "{error}");
+    }
+    table.runtime.insert("engine".to_owned(), ours);
+    table.chunking = Chunking::new(100, 50, Some(4)).unwrap();
+    let error = model.check_resumable("t.json", &table).unwrap_err().to_string();
+    let want = "its chunking is windows of 100 tokens, a new one every 50, the first 4 alone, not windows of 100 tokens, a new one every 50";
+    assert!(error.ends_with(want), "{error}");
+}
+
 #[test]
 fn files_that_are_not_the_pinned_ones() {
     let folder = copy("bert");
-    let registry = folder.path().join("models.toml");
-    let entry = "[models.tiny]\nmodel='ours/tiny'\nrevision='1'\npositive_label='INJECTION'\ngated=false\n";
-    fs::write(&registry, format!("{entry}[models.tiny.files]\n\"config.json\"='{}'\n", "0".repeat(64))).unwrap();
-    let entry = Registry::read(&registry).unwrap();
-    let error =
-        Classifier::load(folder.path(), Some(entry.get("tiny").unwrap()), &options()).err().unwrap().to_string();
+    let registry = registry(&folder, &format!("\"config.json\"='{}'", "0".repeat(64)));
+    let error = Classifier::load(folder.path(), registry.get("tiny").ok(), &options()).err().unwrap().to_string();
     assert!(error.contains("config.json: its SHA-256 is ") && error.contains(", not 0000"), "{error}");
 }
 

@@ -19,6 +19,20 @@ impl Config {
         self.0.get(key).filter(|v| !v.is_null())
     }
 
+    /// Refuses settings under which the model computes otherwise than an engine here would.
+    pub(crate) fn check_supported(&self) -> Result<(), Refused> {
+        if self.flag_or("is_decoder", false)? {
+            return Err("a decoder (is_decoder) is not supported".to_owned());
+        }
+        if self.get("quantization_config").is_some() {
+            return Err("quantized weights (quantization_config) are not supported".to_owned());
+        }
+        match self.text_or("problem_type", "single_label_classification")?.as_str() {
+            "single_label_classification" => Ok(()),
+            other => Err(format!("problem_type {other} is not supported")),
+        }
+    }
+
     fn wrong(key: &str, value: Option<&Value>, want: &str) -> Refused {
         value.map_or_else(|| format!("config.json has no {key}"), |v| format!("config.json: {key} is {v}, not {want}"))
     }
@@ -99,6 +113,10 @@ impl Config {
         if labels.is_empty() || labels.keys().copied().ne(0..labels.len()) {
             return Err(refused());
         }
-        Ok(labels.into_values().collect())
+        let labels: Vec<String> = labels.into_values().collect();
+        match labels.iter().enumerate().find(|(i, label)| labels[..*i].contains(label)) {
+            Some((_, twice)) => Err(format!("config.json: id2label has the label {twice} twice")),
+            None => Ok(labels),
+        }
     }
 }

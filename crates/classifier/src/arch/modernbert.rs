@@ -35,6 +35,8 @@ impl ModernBert {
             return Err(format!("config.json: {} units a head cannot be rotated in pairs", hidden / heads));
         }
         let layers = config.size("num_hidden_layers")?;
+        // Checked where layer_types overrides it too: a config that says both says one of them wrongly.
+        let every = config.size_or("global_attn_every_n_layers", 3)?;
         let local = match config.get("layer_types").and_then(Value::as_array) {
             Some(types) if types.len() == layers => types
                 .iter()
@@ -45,10 +47,7 @@ impl ModernBert {
                 })
                 .collect::<Result<_, _>>()?,
             Some(types) => return Err(format!("config.json: {} layer types for {layers} layers", types.len())),
-            None => {
-                let every = config.size_or("global_attn_every_n_layers", 3)?;
-                (0..layers).map(|i| i % every != 0).collect()
-            }
+            None => (0..layers).map(|i| i % every != 0).collect(),
         };
         let theta = |kind: &str, key: &str, default: f64| -> Result<f64, Refused> {
             let Some(parameters) = config.get("rope_parameters").and_then(|p| p.get(kind)).filter(|p| !p.is_null())
