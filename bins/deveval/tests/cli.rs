@@ -130,6 +130,10 @@ fn names_on_the_page_are_text() {
     stdout(&["--defense", &spec, "--html", page.to_str().unwrap()]);
     let html = std::fs::read_to_string(&page).unwrap();
     assert!(html.contains("&lt;img src=x&gt;") && !html.contains("<img"));
+    // In Markdown too, in cells and in headings.
+    let markdown = stdout(&["--defense", &spec, "--versus", &spec, "--format", "markdown"]);
+    assert!(markdown.contains("| exec:python3 ") && markdown.contains("### difference from exec:"), "{markdown}");
+    assert!(markdown.contains("&lt;img src=x&gt;") && !markdown.contains("<img"), "{markdown}");
 }
 
 #[test]

@@ -8,6 +8,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 use wardline_analysis::{OutputFolder, RunRequest, TitledTable};
 use wardline_cli::{Failure, Stdout};
+use wardline_report::markdown_text;
 
 /// How results are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -87,12 +88,14 @@ pub(crate) fn json(value: &impl Serialize) -> Result<String, Failure> {
 pub(crate) fn tables(tables: &[TitledTable], markdown: bool) -> String {
     let mut text = String::new();
     for titled in tables {
-        let heading = if markdown { format!("## {}\n\n", titled.title) } else { format!("{}\n\n", titled.title) };
+        let heading =
+            if markdown { format!("## {}\n\n", markdown_text(&titled.title)) } else { format!("{}\n\n", titled.title) };
         text.push_str(&heading);
         if let Some(table) = &titled.table {
             text.push_str(&if markdown { table.to_markdown() } else { table.to_text() });
         }
         for note in &titled.notes {
+            let note = if markdown { &markdown_text(note) } else { note };
             text.push_str(&format!("\n{note}\n"));
         }
         text.push('\n');

@@ -19,4 +19,4 @@ mod table;
 pub use error::ReportError;
 pub use page::{AgentPage, Block, DefenseRow, HtmlCell, HtmlTable, Page, Section, Share, ThresholdSweep};
 pub use plot::{Axis, Curve, Lines, Plot, Scatter, ScatterPoint, histogram};
-pub use table::{Column, Table};
+pub use table::{Column, Table, markdown_text};

@@ -66,9 +66,10 @@ impl Table {
         table.lines().map(|line| format!("{}\n", line.trim_end())).collect()
     }
 
-    /// A GitHub-flavoured Markdown table; pipes in cells are escaped.
+    /// A GitHub-flavoured Markdown table; pipes in cells are escaped, and what a page would take for HTML, as
+    /// [`markdown_text`] does.
     pub fn to_markdown(&self) -> String {
-        let table = self.grid(ASCII_MARKDOWN, |s| s.replace('|', "\\|"));
+        let table = self.grid(ASCII_MARKDOWN, |s| markdown_text(s).replace('|', "\\|"));
         let mut lines: Vec<String> = table.lines().collect();
         if let Some(rule) = lines.get_mut(1) {
             let cells = rule.trim_matches('|').split('|').zip(&self.columns).map(|(cell, column)| {
@@ -110,6 +111,15 @@ impl Table {
     }
 }
 
+/// Text for a Markdown page in which `<`, `>` and `&` stand for themselves and begin no HTML.
+///
+/// ```
+/// assert_eq!(wardline_report::markdown_text("a <b> & c"), "a &lt;b&gt; &amp; c");
+/// ```
+pub fn markdown_text(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Column, Table};
@@ -130,6 +140,15 @@ mod tests {
     #[test]
     fn markdown_escapes_pipes() {
         assert!(table().to_markdown().contains("| a\\|b,\"c\"      |"));
+    }
+
+    #[test]
+    fn markdown_holds_no_html() {
+        let mut table = Table::new([Column::text("<b>"), Column::number("n")]);
+        table.row(["<script>alert(1)</script> & | &lt;", "7"]);
+        let shown = table.to_markdown();
+        assert!(shown.contains("| &lt;script&gt;alert(1)&lt;/script&gt; &amp; \\| &amp;lt; | 7 |"), "{shown}");
+        assert!(shown.starts_with("| &lt;b&gt; ") && !shown.contains(['<', '>']), "{shown}");
     }
 
     #[test]

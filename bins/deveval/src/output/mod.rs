@@ -10,6 +10,7 @@ use serde::Serialize;
 use wardline_classifier::ClassifierReport;
 use wardline_cli::{Failure, Stdout};
 use wardline_defense::{DefenseResult, EgressReach, Exposure, LabelCounts, LabelSweep, PairedResult};
+use wardline_report::markdown_text;
 
 use crate::args::Format;
 use crate::classifiers::DropReport;
@@ -87,8 +88,8 @@ pub(crate) fn report(report: &Report, format: Format, out: &mut Stdout) -> Resul
     match format {
         Format::Json => json(report, out)?,
         Format::Csv => write!(out, "{}", tables::csv(report))?,
-        Format::Text => tables::sections(report, out, |t| t.to_text(), "")?,
-        Format::Markdown => tables::sections(report, out, |t| t.to_markdown(), "### ")?,
+        Format::Text => tables::sections(report, out, |t| t.to_text(), |s| s.to_owned(), "")?,
+        Format::Markdown => tables::sections(report, out, |t| t.to_markdown(), markdown_text, "### ")?,
     }
     Ok(())
 }

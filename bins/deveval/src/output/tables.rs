@@ -16,13 +16,15 @@ pub(crate) fn sections(
     report: &Report,
     out: &mut Stdout,
     draw: impl Fn(&Table) -> String,
+    shown: impl Fn(&str) -> String,
     heading: &str,
 ) -> io::Result<()> {
+    // Names that come from a command line or a score table go through `shown`.
     let of = report.suite.as_ref().map_or(String::new(), |s| format!(", suite {s}"));
     writeln!(out, "{heading}{}{of}: {}\n", report.corpus, extent(&report.results))?;
     write!(out, "{}", draw(&results(&report.results)))?;
     if let Some(versus) = &report.versus {
-        let against = versus.first().map_or("", |p| p.versus.as_str());
+        let against = shown(versus.first().map_or("", |p| p.versus.as_str()));
         writeln!(out, "\n{heading}difference from {against} on the same scenarios, in percentage points\n")?;
         write!(out, "{}", draw(&differences(versus)))?;
     }
@@ -37,7 +39,7 @@ pub(crate) fn sections(
         write!(out, "{}", draw(&suites(report)))?;
     }
     for classifier in &report.classifiers {
-        writeln!(out, "\n{heading}classifier {}: {}\n", classifier.label, classifier.model)?;
+        writeln!(out, "\n{heading}classifier {}: {}\n", shown(&classifier.label), shown(&classifier.model))?;
         let c = classifier;
         writeln!(
             out,

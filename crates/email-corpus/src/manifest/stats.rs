@@ -162,7 +162,8 @@ impl Stats {
         for (title, rows) in self.tables() {
             let _ = writeln!(out, "\n| {title} | records |\n| --- | ---: |");
             for (key, n) in rows {
-                let _ = writeln!(out, "| {} | {n} |", key.replace('|', "\\|"));
+                let key = key.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('|', "\\|");
+                let _ = writeln!(out, "| {key} | {n} |");
             }
         }
         out
