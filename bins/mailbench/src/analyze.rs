@@ -10,7 +10,7 @@ use wardline_analysis::{
 };
 use wardline_cli::{Exit, Failure, Stdout};
 
-use crate::results::{Format, Input, json, open_output, print, tables};
+use crate::results::{Format, Input, json, open_output, print, tables, warning_lines};
 
 /// Analyze a run: dev and test halves, areas, operating points, intervals, comparisons, and a page.
 #[derive(Debug, clap::Args)]
@@ -34,7 +34,7 @@ pub(crate) struct Args {
     /// Dollars per million tokens sent and answered
     #[arg(long = "price", value_name = "NAME=IN,OUT", value_parser = price)]
     prices: Vec<(String, (f64, f64))>,
-    /// An earlier analysis.json of the same population; with --allow-missing-predictions its rows stand in for absent detectors
+    /// An earlier analysis.json of the same population and settings; with --allow-missing-predictions its rows stand in for absent detectors
     #[arg(long, value_name = "FILE")]
     reference: Option<PathBuf>,
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -141,17 +141,24 @@ pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
         || args.naive.as_ref().map(|folder| Run::read(&args.input.other_view(folder))).transpose(),
     );
     let (run, naive) = (run?, naive?);
+    if let (Some(naive), Some(folder), false) = (&naive, &args.naive, args.input.allows_missing()) {
+        let names = run.columns.iter().map(|c| c.detector.as_str());
+        let absent: Vec<&str> = names.filter(|name| naive.column(name).is_none()).collect();
+        if !absent.is_empty() {
+            return Err(Failure::usage(format!("{}: no predictions file of {}", folder.display(), absent.join(", "))));
+        }
+    }
     let prepared = Prepared::new(&run, &settings)?;
     let mut analysis = prepared.analyze(naive.as_ref())?;
     if let Some(path) = &args.reference {
-        carry_forward(&mut analysis, &read_analysis(path)?, !args.input.allows_missing())?;
+        carry_forward(&mut analysis, &read_analysis(path)?, &run.absent, !args.input.allows_missing())?;
     }
     let titled = analysis_tables(&analysis);
     if let Some(output) = output {
         let page = analysis_page(&args.title, &analysis, &prepared.curves()?)?;
         output.write("analysis.json", json(&analysis)?.as_bytes())?;
         output.write("analysis.csv", analysis_csv(&analysis).as_bytes())?;
-        output.write("analysis.md", tables(&titled, true).as_bytes())?;
+        output.write("analysis.md", (warning_lines(&warnings(&analysis), true) + &tables(&titled, true)).as_bytes())?;
         output.write("index.html", page.to_html().as_bytes())?;
     }
     print(out, args.format, &analysis, || analysis_csv(&analysis), &titled, &warnings(&analysis))?;

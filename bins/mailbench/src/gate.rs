@@ -88,7 +88,7 @@ pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
     };
     let prepared = Prepared::of_all_records(&run, &settings)?;
     let results = prepared.gate(&name, task, rows, &args.min, &args.max)?;
-    let table = table(&results);
+    let table = |undefined| table(&results, undefined);
     match args.format {
         Format::Json => {
             let report = Report {
@@ -101,11 +101,11 @@ pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
             };
             out.write_all(json(&report)?.as_bytes())?;
         }
-        Format::Csv => out.write_all(table.to_csv().as_bytes())?,
-        Format::Markdown => out.write_all(table.to_markdown().as_bytes())?,
+        Format::Csv => out.write_all(table("").to_csv().as_bytes())?,
+        Format::Markdown => out.write_all(table("undefined").to_markdown().as_bytes())?,
         Format::Text => {
             writeln!(out, "{name}, {task}\n")?;
-            out.write_all(table.to_text().as_bytes())?;
+            out.write_all(table("undefined").to_text().as_bytes())?;
         }
     }
     let any = |verdict| results.iter().any(|r| r.verdict == verdict);
@@ -118,7 +118,7 @@ pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
     })
 }
 
-fn table(results: &[GateResult]) -> Table {
+fn table(results: &[GateResult], undefined: &str) -> Table {
     let mut table = Table::new([
         Column::text("condition"),
         Column::number("found"),
@@ -130,7 +130,7 @@ fn table(results: &[GateResult]) -> Table {
         Column::text("verdict"),
     ]);
     for r in results {
-        let number = |v: Option<f64>| v.map_or("undefined".into(), |v| format!("{v:.4}"));
+        let number = |v: Option<f64>| v.map_or(undefined.into(), |v| format!("{v:.4}"));
         let sign = if r.bound == "min" { ">=" } else { "<=" };
         table.row([
             format!("{} {sign} {}", r.measure, r.value),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use wardline_analysis::{grade, grade_csv, grade_tables};
 use wardline_cli::{Exit, Failure, Stdout};
 
-use crate::results::{Format, Input, json, open_output, print, tables};
+use crate::results::{Format, Input, json, open_output, print, tables, warning_lines};
 
 /// Grade every detector of a run: precision, recall, areas, slices, coverage.
 #[derive(Debug, clap::Args)]
@@ -26,13 +26,13 @@ pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
     let output = open_output(args.output_dir.as_ref())?;
     let grade = grade(&args.input.request(), args.threshold)?;
     let titled = grade_tables(&grade);
+    let own = grade.detectors.iter().flat_map(|d| &d.warnings);
+    let warnings: Vec<&str> = grade.warnings.iter().chain(own).map(String::as_str).collect();
     if let Some(output) = output {
         output.write("grade.json", json(&grade)?.as_bytes())?;
         output.write("grade.csv", grade_csv(&grade).as_bytes())?;
-        output.write("grade.md", tables(&titled, true).as_bytes())?;
+        output.write("grade.md", (warning_lines(&warnings, true) + &tables(&titled, true)).as_bytes())?;
     }
-    let own = grade.detectors.iter().flat_map(|d| &d.warnings);
-    let warnings: Vec<&str> = grade.warnings.iter().chain(own).map(String::as_str).collect();
     print(out, args.format, &grade, || grade_csv(&grade), &titled, &warnings)?;
     Ok(Exit::Ok)
 }

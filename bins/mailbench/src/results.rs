@@ -103,7 +103,20 @@ pub(crate) fn tables(tables: &[TitledTable], markdown: bool) -> String {
     text
 }
 
-/// Prints results in a format; warnings go before tables, for a reader of text.
+/// What the reader must not miss, one line each and an empty one after them, to stand before tables.
+pub(crate) fn warning_lines(warnings: &[&str], markdown: bool) -> String {
+    let line = |w: &&str| {
+        let w = w.replace(char::is_control, " ");
+        if markdown { format!("> warning: {w}\n\n") } else { format!("warning: {w}\n") }
+    };
+    let mut text: String = warnings.iter().map(line).collect();
+    if !markdown && !text.is_empty() {
+        text.push('\n');
+    }
+    text
+}
+
+/// Prints results in a format. Warnings go before tables, and to standard error beside CSV, which has no place for them.
 pub(crate) fn print(
     out: &mut Stdout,
     format: Format,
@@ -112,24 +125,17 @@ pub(crate) fn print(
     titled: &[TitledTable],
     warnings: &[&str],
 ) -> Result<(), Failure> {
-    match format {
-        Format::Json => out.write_all(json(value)?.as_bytes())?,
-        Format::Csv => out.write_all(csv().as_bytes())?,
-        Format::Text => {
-            for warning in warnings {
-                writeln!(out, "warning: {}", warning.replace(['\r', '\n'], " "))?;
+    let text = match format {
+        Format::Json => json(value)?,
+        Format::Csv => {
+            for line in warning_lines(warnings, false).lines().filter(|l| !l.is_empty()) {
+                // Nobody may be listening there.
+                let _ = writeln!(std::io::stderr(), "{line}");
             }
-            if !warnings.is_empty() {
-                writeln!(out)?;
-            }
-            out.write_all(tables(titled, false).as_bytes())?;
+            csv()
         }
-        Format::Markdown => {
-            for warning in warnings {
-                writeln!(out, "> warning: {}\n", warning.replace(['\r', '\n'], " "))?;
-            }
-            out.write_all(tables(titled, true).as_bytes())?;
-        }
-    }
-    Ok(())
+        Format::Text => warning_lines(warnings, false) + &tables(titled, false),
+        Format::Markdown => warning_lines(warnings, true) + &tables(titled, true),
+    };
+    Ok(out.write_all(text.as_bytes())?)
 }

@@ -144,6 +144,8 @@ fn the_gate_decides_on_bounds() {
     let (exit, found) = code(&["--min", "auc=.5", "--task", "phishing"]);
     assert_eq!(exit, 4, "{found}");
     assert!(found.contains("undefined") && found.contains("too few samples to say"));
+    let (_, found) = code(&["--min", "auc=.5", "--task", "phishing", "--format", "csv"]);
+    assert!(found.contains("auc >= 0.5,,,,0,400,0,"), "{found}");
 
     // An answer that never came does not pass the gate.
     let path = here.join("run/good.jsonl");
@@ -233,6 +235,17 @@ fn a_changed_population_carries_nothing_forward() {
         );
         serde_json::from_str::<Value>(&found).unwrap()
     };
+    // Rows of other settings would stand under headings that are not theirs.
+    let other = ["analyze", "run", "--replicates", "50", "--allow-missing-predictions", "--detector", "poor"];
+    let other =
+        [&other[..], &["--detector", "good", "--reference", "before/analysis.json", "--threshold", ".5"]].concat();
+    assert!(refused(here, &other).contains("made with another threshold (0.35 there, 0.5 here)"));
+    // Without the flag, or unasked, nothing is carried.
+    let alone = ["analyze", "run", "--replicates", "50", "--format", "json", "--reference", "before/analysis.json"];
+    for more in [&[][..], &["--allow-missing-predictions"]] {
+        let found: Value = serde_json::from_str(&succeeds(here, &[&alone[..], more].concat())).unwrap();
+        assert_eq!(found["detectors"].as_array().unwrap().len(), 1);
+    }
     let same = allowed("before/analysis.json");
     assert_eq!(same["detectors"][1]["detector"], "poor");
     assert_eq!(same["detectors"][1]["carried_forward"], true);
@@ -250,6 +263,46 @@ fn a_changed_population_carries_nothing_forward() {
 }
 
 #[test]
+fn warnings_stand_in_every_format() {
+    let folder = run_folder();
+    let here = folder.path();
+    let path = here.join("run/good.jsonl");
+    let rows = fs::read_to_string(&path).unwrap();
+    fs::write(&path, rows.replacen("\"score\":0.1", "\"score\":\"x\",\"was\":0.1", 1)).unwrap();
+    for (command, written) in [("grade", "grade.md"), ("analyze", "analysis.md")] {
+        let output = mailbench(here, &[command, "run", "--format", "csv", "--output-dir", "out"]);
+        let (table, said) = (text(&output.stdout), text(&output.stderr));
+        assert!(output.status.success() && table.starts_with("task,rows,") && !table.contains("warning"), "{said}");
+        assert!(said.lines().all(|l| l.starts_with("warning: ")), "{said}");
+        assert!(said.contains("warning: good, pi: 1 of 500 records have no score (1 not a number)"), "{said}");
+        let file = fs::read_to_string(here.join("out").join(written)).unwrap();
+        assert!(file.starts_with("> warning: "), "{file}");
+        let first_table = file.find("## ").unwrap();
+        assert!(file[..first_table].contains("> warning: good, pi: 1 of 500 records have no score"), "{file}");
+    }
+    let file = fs::read_to_string(here.join("out/analysis.md")).unwrap();
+    assert!(file.contains(" by source, whole population\n"));
+    let page = fs::read_to_string(here.join("out/index.html")).unwrap();
+    assert!(page.contains(">Sources</h2>") && page.contains("2 detectors on 500 of 500"));
+    let alone = ["analyze", "run", "--replicates", "50", "--detector", "poor", "--output-dir", "out"];
+    succeeds(here, &alone);
+    assert!(fs::read_to_string(here.join("out/index.html")).unwrap().contains("1 detector on 500 of 500"));
+}
+
+#[test]
+fn an_empty_manifest_is_no_run() {
+    let folder = TempDir::new().unwrap();
+    let here = folder.path();
+    fs::create_dir(here.join("run")).unwrap();
+    for name in ["manifest_used.jsonl", "good.jsonl"] {
+        fs::write(here.join("run").join(name), "").unwrap();
+    }
+    for command in ["grade", "analyze"] {
+        assert!(refused(here, &[command, "run"]).ends_with("manifest_used.jsonl: holds no record\n"));
+    }
+}
+
+#[test]
 fn the_naive_view_is_of_the_same_messages() {
     let folder = run_folder();
     let here = folder.path();
@@ -257,7 +310,11 @@ fn the_naive_view_is_of_the_same_messages() {
     for name in ["good.jsonl", "manifest_used.jsonl"] {
         fs::copy(here.join("run").join(name), here.join("naive").join(name)).unwrap();
     }
-    let analyze = ["analyze", "run", "--naive", "naive", "--replicates", "50"];
+    let all = ["analyze", "run", "--naive", "naive", "--replicates", "50"];
+    assert!(refused(here, &all).ends_with("naive: no predictions file of poor\n"));
+    let allowed = succeeds(here, &[&all[..], &["--allow-missing-predictions"]].concat());
+    assert!(allowed.contains("warning: poor: not on the naive view"), "{allowed}");
+    let analyze = [&all[..], &["--detector", "good"]].concat();
     let found = succeeds(here, &analyze);
     assert!(found.contains("What structure alone costs by surface, test half"), "{found}");
     let about = r#"{"manifest_sha256":"00","detectors":{"good":{"file":"good.jsonl"}}}"#;

@@ -8,7 +8,8 @@ use std::num::NonZeroU64;
 
 use common::{folder, good, ids, manifest, predictions, record, row, score, write};
 use wardline_analysis::{
-    Analysis, AnalysisError, OutputFolder, Prepared, Run, RunRequest, Settings, Task, carry_forward, grade,
+    Analysis, AnalysisError, IntervalMethod, OutputFolder, Prepared, Run, RunRequest, Settings, Task, analysis_csv,
+    analysis_tables, carry_forward, grade,
 };
 
 fn settings() -> Settings {
@@ -123,21 +124,72 @@ fn a_changed_population() {
     let run = folder(&[("manifest_used.jsonl", &manifest()), ("a.jsonl", &good("a")), ("b.jsonl", &good("b"))]);
     let both = analyze(&RunRequest::new(run.path())).unwrap();
     fs::remove_file(run.path().join("b.jsonl")).unwrap();
-    let request = RunRequest { allow_missing: true, ..RunRequest::new(run.path()) };
+    let request = RunRequest {
+        allow_missing: true,
+        detectors: vec!["a".into(), "b".into(), "c".into()],
+        ..RunRequest::new(run.path())
+    };
+    let absent = Run::read(&request).unwrap().absent;
+    assert_eq!(absent, ["b", "c"]);
     let mut one = analyze(&request).unwrap();
-    carry_forward(&mut one, &both, false).unwrap();
+    carry_forward(&mut one, &both, &absent, false).unwrap();
     assert_eq!(one.detectors.iter().map(|d| d.carried_forward).collect::<Vec<_>>(), [false, true]);
     assert_eq!(one.detectors[1].tasks, both.detectors[1].tasks);
+    // Every table says so, and the rows for programs too.
+    for titled in analysis_tables(&one) {
+        let text = titled.table.unwrap().to_markdown();
+        assert_eq!(text.matches("| b ").count(), text.matches("| b (carried forward) ").count(), "{}", titled.title);
+    }
+    assert!(analysis_tables(&one)[0].table.as_ref().unwrap().to_markdown().contains("| b (carried forward) "));
+    let csv = analysis_csv(&one);
+    assert!(csv.lines().next().unwrap().ends_with(",carried_forward"));
+    assert!(csv.lines().skip(1).all(|l| l.ends_with(if l.contains(",b,") { ",true" } else { ",false" })), "{csv}");
+    // A detector that nobody asked for is not carried.
+    let mut alone = analyze(&RunRequest::new(run.path())).unwrap();
+    carry_forward(&mut alone, &both, &[], true).unwrap();
+    assert_eq!(alone.detectors.len(), 1);
 
     let relabelled = manifest().replacen("ham_corpus", "notinject", 1);
     write(run.path(), &[("manifest_used.jsonl", &relabelled)]);
     let mut other = analyze(&request).unwrap();
     assert_ne!(other.population_signature, both.population_signature);
-    carry_forward(&mut other, &both, false).unwrap();
+    carry_forward(&mut other, &both, &absent, false).unwrap();
     assert_eq!(other.detectors.len(), 1);
     assert!(other.warnings.iter().any(|w| w.contains("no row is carried forward; dropped: b")), "{:?}", other.warnings);
-    let error = carry_forward(&mut other, &both, true).unwrap_err().to_string();
+    let error = carry_forward(&mut other, &both, &absent, true).unwrap_err().to_string();
     assert!(error.starts_with("the reference was read from another population"), "{error}");
+}
+
+#[test]
+fn a_reference_of_other_settings() {
+    let run = folder(&[("manifest_used.jsonl", &manifest()), ("a.jsonl", &good("a")), ("b.jsonl", &good("b"))]);
+    let both = analyze(&RunRequest::new(run.path())).unwrap();
+    let refusal = |change: fn(&mut Settings)| {
+        let mut other = both.clone();
+        other.detectors.retain(|d| d.detector == "a");
+        change(&mut other.settings);
+        let error = carry_forward(&mut other, &both, &["b".into()], false).unwrap_err().to_string();
+        assert_eq!(other.detectors.len(), 1);
+        error
+    };
+    for (change, message) in [
+        ((|s| s.threshold = 0.5) as fn(&mut Settings), "threshold (0.35 there, 0.5 here)"),
+        (|s| s.target_fpr = 0.02, "target false-positive rate (0.01 there, 0.02 here)"),
+        (|s| s.confidence = 0.9, "confidence (0.95 there, 0.9 here)"),
+        (|s| s.interval = IntervalMethod::Bca, "interval (\"percentile\" there, \"bca\" here)"),
+        (|s| s.replicates = 51, "number of replicates (50 there, 51 here)"),
+        (|s| s.seed = 1, "seed (0 there, 1 here)"),
+    ] {
+        assert_eq!(refusal(change), format!("the reference was made with another {message}"));
+    }
+}
+
+#[test]
+fn an_empty_manifest() {
+    let run = folder(&[("manifest_used.jsonl", ""), ("a.jsonl", "")]);
+    assert!(refused(&RunRequest::new(run.path())).ends_with("manifest_used.jsonl: holds no record"));
+    write(run.path(), &[("a.jsonl", &good("a"))]);
+    assert!(refused(&RunRequest::new(run.path())).ends_with("manifest_used.jsonl: holds no record"));
 }
 
 #[test]

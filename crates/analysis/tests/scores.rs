@@ -85,6 +85,58 @@ fn equal_scores_are_half_and_loud() {
 }
 
 #[test]
+fn equal_scores_of_a_task_are_loud_though_other_rows_differ() {
+    let equal = predictions(|_, id| Some(row(id, "a", if id.starts_with("lure") { "0.9" } else { "0.5" })));
+    let folder = folder(&[("manifest_used.jsonl", &manifest()), ("a.jsonl", &equal)]);
+    let request = RunRequest::new(folder.path());
+    let loud =
+        |warnings: &[String]| warnings.iter().filter(|w| w.contains("EVERY SCORE IS")).cloned().collect::<Vec<_>>();
+    let analysis = analyze(&Run::read(&request).unwrap(), &settings());
+    let found = loud(&analysis.detectors[0].warnings);
+    assert!(found.len() == 1 && found[0].starts_with("a, pi: EVERY SCORE IS 0.5"), "{found:?}");
+    assert_eq!(found, loud(&grade(&request, 0.35).unwrap().detectors[0].warnings));
+}
+
+#[test]
+fn a_flag_beside_scores_is_a_missing_score() {
+    let flag = |id: &str, flagged: bool| format!(r#"{{"id":"{id}","detector":"a","flagged":{flagged}}}"#);
+    // The flags come first (ham_000 to ham_002), and last among the positives.
+    let mixed = predictions(|n, id| {
+        let scored = row(id, "a", &format!("{:?}", score(n, id)));
+        Some(if !(3..178).contains(&n) { flag(id, n != 1) } else { scored })
+    });
+    let folder = folder(&[("manifest_used.jsonl", &manifest()), ("a.jsonl", &mixed)]);
+    let request = RunRequest::new(folder.path());
+    let check = || {
+        let run = Run::read(&request).unwrap();
+        assert_eq!((run.columns[0].layout, run.columns[0].pi[0]), (Layout::Score, Err(Fault::Null)));
+        let analysis = analyze(&run, &settings());
+        let found = &analysis.detectors[0].tasks[&Task::Injection];
+        assert_eq!((found.coverage.scored, found.coverage.null), (155, 5));
+        assert_eq!((found.whole.missing_neg, found.whole.missing_pos), (3, 2));
+        let graded = grade(&request, 0.35).unwrap().detectors.remove(0);
+        assert_eq!(graded.tasks[&Task::Injection].coverage, found.coverage);
+        assert_eq!(graded.tasks[&Task::Injection].fpr.value, Some(0.0));
+        graded.tasks
+    };
+    let streamed = check();
+    let mut lines: Vec<&str> = mixed.lines().collect();
+    lines.reverse();
+    common::write(folder.path(), &[("a.jsonl", &(lines.join("\n") + "\n"))]);
+    assert_eq!(check(), streamed);
+
+    // A score makes a flag good, in a later row; without any score two flags of one record are one too many.
+    let retried = format!("{}\n{}", flag("pi_000", true), good("a"));
+    common::write(folder.path(), &[("a.jsonl", &retried)]);
+    let run = Run::read(&request).unwrap();
+    assert_eq!((run.columns[0].retried, run.columns[0].pi.iter().filter(|r| r.is_ok()).count()), (1, 180));
+    let twice = predictions(|_, id| Some(flag(id, true))) + &flag("pi_000", true) + "\n";
+    common::write(folder.path(), &[("a.jsonl", &twice)]);
+    let error = Run::read(&request).unwrap_err().to_string();
+    assert!(error.ends_with("line 181: id \"pi_000\" stands a second time"), "{error}");
+}
+
+#[test]
 fn undefined_is_not_zero() {
     let negatives: String = manifest().lines().take(120).map(|l| format!("{l}\n")).collect();
     let scores: String = good("a").lines().take(120).map(|l| format!("{l}\n")).collect();

@@ -120,7 +120,9 @@ fn warnings(column: &Column, tasks: &BTreeMap<Task, TaskResult>, prepared: &Prep
         warnings.push(format!("{name} only flags: areas and operating points rest on two scores, 0 and 1"));
     }
     for (task, result) in tasks {
-        let scores = || prepared.rows.rows.iter().filter_map(|&row| column.of(*task)[row].ok());
+        let records = &prepared.run.manifest.records;
+        let rows = || prepared.rows.rows.iter().filter(|row| task.label(&records[**row]).is_some());
+        let scores = || rows().filter_map(|&row| column.of(*task)[row].ok());
         let mut distinct = scores();
         let first = distinct.next();
         if first.is_some() && scores().all(|s| Some(s) == first) {

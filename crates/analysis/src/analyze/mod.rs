@@ -165,6 +165,10 @@ impl<'a> Prepared<'a> {
         for name in &self.run.absent {
             warnings.push(format!("no predictions of {name}"));
         }
+        for column in naive.iter().flat_map(|naive| self.columns.iter().filter(|c| naive.column(&c.detector).is_none()))
+        {
+            warnings.push(format!("{}: not on the naive view, and absent from its tables", column.detector));
+        }
         Ok(Analysis {
             schema: ANALYSIS_SCHEMA.into(),
             version: env!("CARGO_PKG_VERSION").into(),

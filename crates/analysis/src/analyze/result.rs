@@ -139,6 +139,14 @@ pub struct DetectorResult {
     pub two_tier: Option<TierResult>,
 }
 
+impl DetectorResult {
+    /// The name in tables, which says when the results were not computed here.
+    pub(crate) fn shown(&self) -> String {
+        let mark = if self.carried_forward { " (carried forward)" } else { "" };
+        format!("{}{mark}", self.detector)
+    }
+}
+
 /// What a detector's answers take.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]

@@ -46,7 +46,7 @@ impl Prepared<'_> {
             .columns
             .iter()
             .filter_map(|c| {
-                let other = naive.columns.iter().find(|other| other.detector == c.detector)?;
+                let other = naive.column(&c.detector)?;
                 let found = results.iter().find(|r| r.detector == c.detector)?.tasks.get(&Task::Injection)?;
                 Some((c, other, if half.is_some() { &found.test } else { &found.whole }))
             })

@@ -83,7 +83,7 @@ fn loaded(request: &RunRequest) -> Result<Tallies, AnalysisError> {
             for (row, record) in run.manifest.records.iter().enumerate() {
                 let cell = *cells.entry(tally::Cell::of(record)).or_insert_with_key(|cell| tally.cell(cell.clone()));
                 let shared = column.layout != crate::Layout::TaskScores;
-                tally.add(cell, [column.pi[row], column.phishing[row], column.any[row]], shared);
+                tally.add(cell, [column.pi[row], column.phishing[row], column.any[row]], shared, 1);
             }
             for latency in &column.latencies {
                 tally.latency(*latency)?;

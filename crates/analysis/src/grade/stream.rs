@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, sync_channel};
 
 use super::tally::{Cell, Tally};
-use crate::input::{LayoutVotes, Records, absent_ids};
+use crate::input::{LayoutVotes, Records, absent_ids, empty_manifest};
 use crate::{AnalysisError, Fault, Layout, Predictions, RunRequest};
 
 /// Records handed over at a time, and batches that may wait.
@@ -42,7 +42,7 @@ pub(super) fn tally(manifest: &Path, file: &Path, request: &RunRequest) -> Resul
             // The other side has gone when it has found an error of its own.
             let _ = send.send(message);
         });
-        join(&receive, file, request)
+        join(&receive, manifest, file, request)
     })
 }
 
@@ -108,7 +108,12 @@ impl Incoming<'_> {
     }
 }
 
-fn join(receive: &Receiver<Message>, file: &Path, request: &RunRequest) -> Result<Found, AnalysisError> {
+fn join(
+    receive: &Receiver<Message>,
+    manifest: &Path,
+    file: &Path,
+    request: &RunRequest,
+) -> Result<Found, AnalysisError> {
     let mut incoming = Incoming { receive, batch: Vec::new().into_iter(), end: None, records: 0 };
     let mut predictions = Predictions::open(file)?;
     let mut tally = Tally::new("");
@@ -120,6 +125,8 @@ fn join(receive: &Receiver<Message>, file: &Path, request: &RunRequest) -> Resul
         return Ok(Found::NotWanted);
     }
     let mut absent_cells: BTreeMap<u32, u64> = BTreeMap::new();
+    // What a flag alone counts for is known when every row has been seen.
+    let mut flags: BTreeMap<(u32, bool), u64> = BTreeMap::new();
     loop {
         let (id, cell) = match incoming.next()? {
             Next::Record(id, cell) => (id, cell),
@@ -137,9 +144,14 @@ fn join(receive: &Receiver<Message>, file: &Path, request: &RunRequest) -> Resul
         match row.as_ref().map_or(Ordering::Greater, |r| r.id.cmp(&id)) {
             Ordering::Equal => {
                 let Some(current) = row.take() else { continue };
-                let shared = current.layout != Layout::TaskScores;
                 votes.count(&current);
-                tally.add(cell, [current.pi, current.phishing, current.any], shared);
+                match (current.layout, current.any) {
+                    (Layout::FlagOnly, Ok(flag)) => *flags.entry((cell, flag > 0.5)).or_default() += 1,
+                    (layout, any) => {
+                        let shared = layout != Layout::TaskScores;
+                        tally.add(cell, [current.pi, current.phishing, any], shared, 1);
+                    }
+                }
                 tally.usage.iter_mut().zip(current.usage).for_each(|(sum, n)| *sum = sum.saturating_add(n));
                 if let Some(ms) = current.latency_ms {
                     tally.latency(ms)?;
@@ -163,6 +175,9 @@ fn join(receive: &Receiver<Message>, file: &Path, request: &RunRequest) -> Resul
             }
         }
     }
+    if incoming.records == 0 {
+        return Err(empty_manifest(manifest));
+    }
     if let Some(row) = row {
         return Err(predictions.wrong(format!("id {:?} is not in the manifest", row.id)));
     }
@@ -171,10 +186,14 @@ fn join(receive: &Receiver<Message>, file: &Path, request: &RunRequest) -> Resul
     if let Some(first) = first_absent {
         absent_ids(file, absent, incoming.records, &first, votes.judge(&tally.detector, request), request)?;
     }
+    let shared = tally.layout != Layout::TaskScores;
     for (cell, n) in absent_cells {
-        for _ in 0..n {
-            tally.add(cell, [Err(Fault::Absent); 3], tally.layout != Layout::TaskScores);
-        }
+        tally.add(cell, [Err(Fault::Absent); 3], shared, n);
+    }
+    for ((cell, flag), n) in flags {
+        let only_flags = tally.layout == Layout::FlagOnly;
+        let reading = if only_flags { Ok(f64::from(u8::from(flag))) } else { Err(Fault::Null) };
+        tally.add(cell, [reading; 3], shared, n);
     }
     tally.sha256 = predictions.digest();
     Ok(Found::Tally(Box::new(tally), incoming.end.unwrap_or_default()))

@@ -77,13 +77,13 @@ impl Tally {
         (self.cells.len() - 1) as u32
     }
 
-    /// Adds a record's readings for the three tasks; `shared` says that they are one.
-    pub(super) fn add(&mut self, cell: u32, readings: [Reading; 3], shared: bool) {
+    /// Adds the readings of `n` records for the three tasks; `shared` says that they are one.
+    pub(super) fn add(&mut self, cell: u32, readings: [Reading; 3], shared: bool, n: u64) {
         let slots = if shared { SHARED..SHARED + 1 } else { 0..SHARED };
         for (slot, reading) in slots.zip(readings) {
             match reading {
-                Ok(score) => *self.scores[slot].entry((cell, score.to_bits())).or_default() += 1,
-                Err(fault) => *self.faults[slot].entry((cell, fault)).or_default() += 1,
+                Ok(score) => *self.scores[slot].entry((cell, score.to_bits())).or_default() += n,
+                Err(fault) => *self.faults[slot].entry((cell, fault)).or_default() += n,
             }
         }
     }

@@ -10,4 +10,4 @@ pub use prediction::{Layout, Predictions, Reading, Row};
 pub(crate) use record::Records;
 pub use record::{Manifest, Record};
 pub use run::{Column, Run, RunRequest};
-pub(crate) use run::{LayoutVotes, absent_ids, check_detectors, open_run, prediction_files};
+pub(crate) use run::{LayoutVotes, absent_ids, check_detectors, empty_manifest, open_run, prediction_files};

@@ -20,7 +20,8 @@ pub enum Layout {
     Score,
     /// `pi_score` and `phi_score` beside or in place of `score`.
     TaskScores,
-    /// Only `flagged`: 1 when it is set, else 0. Ranks and thresholds mean little then.
+    /// Only `flagged`: 1 when it is set, else 0. Ranks and thresholds mean little then. In a file that has a score in any row, a row
+    /// with a flag alone is one without a score.
     FlagOnly,
 }
 

@@ -147,6 +147,12 @@ impl Run {
         Ok(Self { manifest, columns, absent: Vec::new(), asked_with: None })
     }
 
+    /// The scores of a detector.
+    #[must_use]
+    pub fn column(&self, detector: &str) -> Option<&Column> {
+        self.columns.iter().find(|c| c.detector == detector)
+    }
+
     /// Reads a run folder.
     ///
     /// # Errors
@@ -156,6 +162,9 @@ impl Run {
     pub fn read(request: &RunRequest) -> Result<Self, AnalysisError> {
         let (path, about) = open_run(request)?;
         let mut manifest = Manifest::read(&path)?;
+        if manifest.records.is_empty() {
+            return Err(empty_manifest(&path));
+        }
         if let Some(about) = &about {
             about.check(request, &manifest.sha256)?;
         }
@@ -180,6 +189,10 @@ impl Run {
         let absent = check_detectors(request, about.as_ref(), &names)?;
         Ok(Self { manifest, columns, absent, asked_with: about.map(|a| a.manifest_sha256) })
     }
+}
+
+pub(crate) fn empty_manifest(path: &Path) -> AnalysisError {
+    AnalysisError::input(path, "holds no record")
 }
 
 /// The manifest's path and what the run says of itself.
@@ -293,7 +306,8 @@ impl LayoutVotes {
     pub(crate) fn count(&mut self, row: &Row) {
         if row.pi.is_ok() || row.phishing.is_ok() {
             self.layouts[row.layout as usize] += 1;
-            self.not_judge |= !row.judge;
+            // A flag beside scores is no score, and has no say either.
+            self.not_judge |= !row.judge && row.layout != Layout::FlagOnly;
         }
     }
 
@@ -338,7 +352,7 @@ fn read_column(
     let mut reader = Predictions::open(file)?;
     let mut rows: Vec<Option<Row>> = vec![None; index.len()];
     let mut votes = LayoutVotes::default();
-    let (mut usage, mut retried) = ([0_u64; 3], 0);
+    let (mut usage, mut retried, mut flag_twice) = ([0_u64; 3], 0, None);
     while let Some(row) = reader.next_row()? {
         if !request.detectors.is_empty() && !request.detectors.iter().any(|d| d == reader.detector()) {
             return Ok(None);
@@ -354,7 +368,22 @@ fn read_column(
         match rows[n as usize].replace(row) {
             None => {}
             Some(before) if before.pi.is_err() && before.phishing.is_err() => retried += 1,
+            Some(before) if before.layout == Layout::FlagOnly => {
+                // Beside a score, wherever it stands, the flag was no answer; the end of the file tells.
+                retried += 1;
+                let wrong = || reader.wrong(format!("id {:?} stands a second time", before.id));
+                flag_twice.get_or_insert_with(wrong);
+            }
             Some(before) => return Err(reader.wrong(format!("id {:?} stands a second time", before.id))),
+        }
+    }
+    if votes.layout() == Layout::FlagOnly {
+        if let Some(error) = flag_twice {
+            return Err(error);
+        }
+    } else {
+        for row in rows.iter_mut().flatten().filter(|row| row.layout == Layout::FlagOnly && row.any.is_ok()) {
+            (row.pi, row.phishing, row.any) = (Err(Fault::Null), Err(Fault::Null), Err(Fault::Null));
         }
     }
     let detector = reader.detector().to_owned();

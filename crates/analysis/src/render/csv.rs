@@ -2,10 +2,11 @@ use wardline_report::{Column, Table};
 
 use crate::{Analysis, Figure, Grade};
 
-/// One row a figure, with full precision; an undefined number is an empty cell.
+/// One row a figure, with full precision; an undefined number is an empty cell. The last column says whether the row was carried
+/// forward from a reference.
 #[must_use]
 pub fn analysis_csv(analysis: &Analysis) -> String {
-    let mut rows = Rows::new();
+    let mut rows = Rows::new(Some("carried_forward"));
     for d in &analysis.detectors {
         for (task, result) in &d.tasks {
             for (half, p) in [("test", &result.test), ("whole", &result.whole)] {
@@ -20,7 +21,7 @@ pub fn analysis_csv(analysis: &Analysis) -> String {
                     ("precision", &p.precision),
                     ("average_precision", &p.average_precision),
                 ] {
-                    rows.push([task.as_str(), half, "", &d.detector, name], n, figure);
+                    rows.push([task.as_str(), half, "", &d.detector, name], n, figure, Some(d.carried_forward));
                 }
             }
             for slices in &result.slices {
@@ -36,6 +37,7 @@ pub fn analysis_csv(analysis: &Analysis) -> String {
                             [task.as_str(), "whole", &format!("{}={}", slices.by, s.name), &d.detector, name],
                             n,
                             figure,
+                            Some(d.carried_forward),
                         );
                     }
                 }
@@ -47,7 +49,7 @@ pub fn analysis_csv(analysis: &Analysis) -> String {
             [("auc", &c.auc), ("tpr_at_target_fpr", &c.tpr_at_target_fpr), ("recall", &c.recall), ("fpr", &c.fpr)]
         {
             let against = format!("minus {}", c.baseline);
-            rows.push([c.task.as_str(), "test", &against, &c.detector, name], (c.rows, 0), &d.difference);
+            rows.push([c.task.as_str(), "test", &against, &c.detector, name], (c.rows, 0), &d.difference, Some(false));
         }
     }
     rows.0.to_csv()
@@ -56,7 +58,7 @@ pub fn analysis_csv(analysis: &Analysis) -> String {
 /// One row a figure of a grade.
 #[must_use]
 pub fn grade_csv(grade: &Grade) -> String {
-    let mut rows = Rows::new();
+    let mut rows = Rows::new(None);
     for d in &grade.detectors {
         for (task, t) in &d.tasks {
             let n = (t.n_pos, t.n_neg);
@@ -70,13 +72,13 @@ pub fn grade_csv(grade: &Grade) -> String {
                 ("tpr_at_1pct_fpr", &t.tpr_at_1pct_fpr),
                 ("tpr_at_0.1pct_fpr", &t.tpr_at_01pct_fpr),
             ] {
-                rows.push([task.as_str(), "whole", "", &d.detector, name], n, figure);
+                rows.push([task.as_str(), "whole", "", &d.detector, name], n, figure, None);
             }
             for s in &t.slices {
                 let n = (s.n_pos, s.n_neg);
                 let slice = format!("{}={}", s.by, s.name);
                 for (name, figure) in [("recall", &s.recall), ("fpr", &s.fpr)] {
-                    rows.push([task.as_str(), "whole", &slice, &d.detector, name], n, figure);
+                    rows.push([task.as_str(), "whole", &slice, &d.detector, name], n, figure, None);
                 }
             }
         }
@@ -87,14 +89,13 @@ pub fn grade_csv(grade: &Grade) -> String {
 struct Rows(Table);
 
 impl Rows {
-    fn new() -> Self {
-        Self(Table::new(
-            ["task", "rows", "slice", "detector", "measure", "n_pos", "n_neg", "value", "low", "high", "worst", "best"]
-                .map(Column::text),
-        ))
+    fn new(last: Option<&'static str>) -> Self {
+        let names =
+            ["task", "rows", "slice", "detector", "measure", "n_pos", "n_neg", "value", "low", "high", "worst", "best"];
+        Self(Table::new(names.into_iter().chain(last).map(Column::text)))
     }
 
-    fn push(&mut self, names: [&str; 5], (n_pos, n_neg): (u64, u64), figure: &Figure) {
+    fn push(&mut self, names: [&str; 5], (n_pos, n_neg): (u64, u64), figure: &Figure, last: Option<bool>) {
         let number = |v: Option<f64>| v.map_or(String::new(), |v| v.to_string());
         let numbers = [
             n_pos.to_string(),
@@ -105,6 +106,7 @@ impl Rows {
             number(figure.worst),
             number(figure.best),
         ];
-        self.0.row(names.map(str::to_owned).into_iter().chain(numbers));
+        let last = last.map(|carried| carried.to_string());
+        self.0.row(names.map(str::to_owned).into_iter().chain(numbers).chain(last));
     }
 }

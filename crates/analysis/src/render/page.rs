@@ -32,6 +32,7 @@ pub fn analysis_page(title: &str, analysis: &Analysis, curves: &[TaskCurves]) ->
     };
     for (title, wanted) in [
         ("Canonical against naive view", &["naive view", "structure alone"][..]),
+        ("Sources", &["by source, whole population"]),
         ("Sender authentication", &["sender"]),
         ("Scenario-level split", &["scenarios kept together"]),
         ("Tuned thresholds", &["tuned on dev and read once on test"]),
@@ -53,8 +54,9 @@ pub fn analysis_page(title: &str, analysis: &Analysis, curves: &[TaskCurves]) ->
     sections.push(provenance(analysis));
     let p = &analysis.population;
     let lead = format!(
-        "{} detectors on {} of {} records; dev {}, test {}. Figures are of the test half with {} % intervals unless they say otherwise.",
+        "{} detector{} on {} of {} records; dev {}, test {}. Figures are of the test half with {} % intervals unless they say otherwise.",
         analysis.detectors.len(),
+        if analysis.detectors.len() == 1 { "" } else { "s" },
         count(p.text_ids),
         count(p.manifest),
         count(p.dev),
@@ -242,11 +244,7 @@ fn reliability(analysis: &Analysis, task: Task) -> Result<Plot, ReportError> {
         .filter_map(|d| {
             let calibration = d.tasks.get(&task)?.calibration.as_ref()?;
             let points = calibration.bins.iter().map(|b| (b.3, b.4)).collect();
-            Some(Curve {
-                name: format!("{} (ECE {:.3})", d.detector, calibration.expected_error),
-                points,
-                marked: true,
-            })
+            Some(Curve { name: format!("{} (ECE {:.3})", d.shown(), calibration.expected_error), points, marked: true })
         })
         .collect();
     Lines {
@@ -273,7 +271,7 @@ fn scatter(analysis: &Analysis, task: Task) -> Result<Plot, ReportError> {
         .filter_map(|d| {
             let test = &d.tasks.get(&task)?.test;
             Some(ScatterPoint {
-                name: d.detector.clone(),
+                name: d.shown(),
                 x: ends(&test.fpr, true),
                 y: ends(&test.recall, false),
                 control: false,
@@ -346,7 +344,7 @@ fn surfaces(analysis: &Analysis) -> Section {
             },
             None => HtmlCell::text(UNDEFINED),
         });
-        table.row(std::iter::once(HtmlCell::text(d.detector.clone())).chain(cells));
+        table.row(std::iter::once(HtmlCell::text(d.shown())).chain(cells));
     }
     section.push(Block::Table(table));
     section

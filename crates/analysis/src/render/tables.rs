@@ -19,6 +19,7 @@ pub fn analysis_tables(analysis: &Analysis) -> Vec<TitledTable> {
     all.extend(comparisons(analysis));
     all.push(coverage(analysis));
     all.push(surfaces(analysis));
+    all.extend(Task::PUBLISHED.map(|task| sources(analysis, task)));
     all.extend(sender_auth(analysis));
     all.extend(views(analysis));
     all.push(calibration(analysis));
@@ -63,7 +64,7 @@ fn headline(analysis: &Analysis, task: Task) -> TitledTable {
     let mut table = points_table(analysis);
     let rows = || analysis.detectors.iter().filter_map(|d| Some((d, &d.tasks.get(&task)?.test)));
     for (detector, points) in rows() {
-        points_row(&mut table, &detector.detector, points);
+        points_row(&mut table, &detector.shown(), points);
     }
     let counts = analysis.population.tasks.get(&task).copied().unwrap_or_default();
     let title = format!(
@@ -81,7 +82,7 @@ fn whole(analysis: &Analysis, task: Task) -> TitledTable {
     let mut table = points_table(analysis);
     for detector in &analysis.detectors {
         if let Some(result) = detector.tasks.get(&task) {
-            points_row(&mut table, &detector.detector, &result.whole);
+            points_row(&mut table, &detector.shown(), &result.whole);
         }
     }
     let counts = analysis.population.tasks.get(&task).copied().unwrap_or_default();
@@ -108,7 +109,7 @@ fn tuned(analysis: &Analysis, task: Task) -> Option<TitledTable> {
         let Some(t) = detector.tasks.get(&task).and_then(|r| r.dev_tuned) else { continue };
         any = true;
         let cells = [number(t.dev_recall), number(t.dev_fpr), figure(&t.recall), figure(&t.fpr)];
-        table.row([detector.detector.clone(), threshold(t.threshold)].into_iter().chain(cells));
+        table.row([detector.shown(), threshold(t.threshold)].into_iter().chain(cells));
     }
     any.then(|| TitledTable::new(format!("{}, threshold tuned on dev and read once on test", task.title()), table))
 }
@@ -161,7 +162,7 @@ fn coverage(analysis: &Analysis) -> TitledTable {
         for (task, result) in &detector.tasks {
             let c = result.coverage;
             let cells = [count(c.expected), count(c.scored), percent(c.share()), c.faults()];
-            table.row([detector.detector.clone(), task.to_string()].into_iter().chain(cells));
+            table.row([detector.shown(), task.to_string()].into_iter().chain(cells));
         }
     }
     TitledTable::new("Coverage of the population", table)
@@ -190,10 +191,38 @@ fn surfaces(analysis: &Analysis) -> TitledTable {
             let few = if slice.n_pos < 30 { format!(" (few: {})", slice.n_pos) } else { String::new() };
             format!("{}{few}", figure(&slice.recall))
         });
-        table.row(std::iter::once(detector.detector.clone()).chain(cells));
+        table.row(std::iter::once(detector.shown()).chain(cells));
     }
     let title = format!("Injection recall at {} by surface, whole population", analysis.settings.threshold);
     TitledTable::new(title, table)
+}
+
+fn sources(analysis: &Analysis, task: Task) -> TitledTable {
+    let at = analysis.settings.threshold;
+    let mut table = Table::new([
+        Column::text("detector"),
+        Column::text("source"),
+        Column::number("positives"),
+        Column::number(format!("recall at {at}")),
+        Column::number("negatives"),
+        Column::number(format!("FPR at {at}")),
+    ]);
+    for detector in &analysis.detectors {
+        let slices = detector.tasks.get(&task).map(|t| t.slices.iter().filter(|s| s.by == "source"));
+        for slice in slices.into_iter().flatten().flat_map(|s| &s.slices) {
+            let n = |n: u64| if (1..30).contains(&n) { format!("{n} (few)") } else { count(n) };
+            let shown = |n: u64, rate: &crate::Figure| if n == 0 { String::new() } else { figure(rate) };
+            table.row([
+                detector.shown(),
+                slice.name.clone(),
+                n(slice.n_pos),
+                shown(slice.n_pos, &slice.recall),
+                n(slice.n_neg),
+                shown(slice.n_neg, &slice.fpr),
+            ]);
+        }
+    }
+    TitledTable::new(format!("{} by source, whole population", task.title()), table)
 }
 
 fn sender_auth(analysis: &Analysis) -> Vec<TitledTable> {
@@ -228,7 +257,7 @@ fn sender_auth(analysis: &Analysis) -> Vec<TitledTable> {
                 figure(&slice.recall),
                 figure(&slice.fpr),
             ];
-            table.row([detector.detector.clone(), slice.name.clone()].into_iter().chain(cells));
+            table.row([detector.shown(), slice.name.clone()].into_iter().chain(cells));
         }
         if let Some(t) = detector.two_tier {
             let cells = [
@@ -240,7 +269,7 @@ fn sender_auth(analysis: &Analysis) -> Vec<TitledTable> {
                 number(t.single_test_recall),
                 number(t.single_test_fpr),
             ];
-            tiers.row(std::iter::once(detector.detector.clone()).chain(cells));
+            tiers.row(std::iter::once(detector.shown()).chain(cells));
         }
     }
     vec![
@@ -316,7 +345,7 @@ fn calibration(analysis: &Analysis) -> TitledTable {
         for (task, result) in &detector.tasks {
             let c = result.calibration.as_ref();
             let cells = [c.map(|c| c.expected_error), c.map(|c| c.maximum_error), c.map(|c| c.brier)].map(number);
-            table.row([detector.detector.clone(), task.to_string()].into_iter().chain(cells));
+            table.row([detector.shown(), task.to_string()].into_iter().chain(cells));
         }
     }
     TitledTable::new("Calibration on the test half", table)
@@ -336,7 +365,7 @@ fn cost(analysis: &Analysis) -> TitledTable {
         let c = detector.cost;
         let ms = |v: Option<f64>| v.map_or("not given".into(), |v| format!("{v:.1}"));
         table.row([
-            detector.detector.clone(),
+            detector.shown(),
             ms(c.latency_ms_p50),
             ms(c.latency_ms_p95),
             count(c.requests),
