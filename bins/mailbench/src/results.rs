@@ -107,7 +107,7 @@ pub(crate) fn tables(tables: &[TitledTable], markdown: bool) -> String {
 pub(crate) fn warning_lines(warnings: &[&str], markdown: bool) -> String {
     let line = |w: &&str| {
         let w = w.replace(char::is_control, " ");
-        if markdown { format!("> warning: {w}\n\n") } else { format!("warning: {w}\n") }
+        if markdown { format!("> warning: {}\n\n", markdown_text(&w)) } else { format!("warning: {w}\n") }
     };
     let mut text: String = warnings.iter().map(line).collect();
     if !markdown && !text.is_empty() {

@@ -280,6 +280,12 @@ fn warnings_stand_in_every_format() {
         let first_table = file.find("## ").unwrap();
         assert!(file[..first_table].contains("> warning: good, pi: 1 of 500 records have no score"), "{file}");
     }
+    let named = fs::read_to_string(&path).unwrap().replace("\"detector\":\"good\"", "\"detector\":\"<img src=x>\"");
+    fs::write(here.join("run/hostile.jsonl"), named).unwrap();
+    succeeds(here, &["grade", "run", "--output-dir", "hostile"]);
+    let file = fs::read_to_string(here.join("hostile/grade.md")).unwrap();
+    assert!(file.contains("> warning: &lt;img src=x") && !file.contains("<img"), "{file}");
+    fs::remove_file(here.join("run/hostile.jsonl")).unwrap();
     let file = fs::read_to_string(here.join("out/analysis.md")).unwrap();
     assert!(file.contains(" by source, whole population\n"));
     let page = fs::read_to_string(here.join("out/index.html")).unwrap();
