@@ -319,7 +319,7 @@ fn the_naive_view_is_of_the_same_messages() {
     let all = ["analyze", "run", "--naive", "naive", "--replicates", "50"];
     assert!(refused(here, &all).ends_with("naive: no predictions file of poor\n"));
     let allowed = succeeds(here, &[&all[..], &["--allow-missing-predictions"]].concat());
-    assert!(allowed.contains("warning: poor: not on the naive view"), "{allowed}");
+    assert!(allowed.contains("warning: not on the naive view, and absent from its tables: poor"), "{allowed}");
     let analyze = [&all[..], &["--detector", "good"]].concat();
     let found = succeeds(here, &analyze);
     assert!(found.contains("What structure alone costs by surface, test half"), "{found}");

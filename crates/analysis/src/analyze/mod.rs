@@ -165,9 +165,10 @@ impl<'a> Prepared<'a> {
         for name in &self.run.absent {
             warnings.push(format!("no predictions of {name}"));
         }
-        for column in naive.iter().flat_map(|naive| self.columns.iter().filter(|c| naive.column(&c.detector).is_none()))
-        {
-            warnings.push(format!("{}: not on the naive view, and absent from its tables", column.detector));
+        let columns = self.columns.iter().map(|c| c.detector.as_str());
+        let one_view: Vec<&str> = columns.filter(|name| naive.is_some_and(|n| n.column(name).is_none())).collect();
+        if !one_view.is_empty() {
+            warnings.push(format!("not on the naive view, and absent from its tables: {}", one_view.join(", ")));
         }
         Ok(Analysis {
             schema: ANALYSIS_SCHEMA.into(),
