@@ -27,7 +27,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
     let python = python::environment("metrics", "crates/metrics/fixtures/requirements.lock")?;
-    for example in ["speed", "synthetic_run"] {
+    for example in ["analysis_speed", "synthetic_run"] {
         let build = ["build", "--quiet", "--release", "--package", "wardline-analysis", "--example", example];
         step(out, &format!("build {example}"), &mut cargo(&build))?;
     }
@@ -42,7 +42,7 @@ pub(super) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
     let mut ours: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for _ in 0..REPEATS {
         for (name, value) in
-            printed(example("speed").arg("analyze").args([&run, &naive]).arg(folder.join("ours.json")))?
+            printed(example("analysis_speed").arg("analyze").args([&run, &naive]).arg(folder.join("ours.json")))?
         {
             ours.entry(name).or_default().push(value);
         }
@@ -96,9 +96,9 @@ fn grading(
         step(
             out,
             &format!("write {n} predictions"),
-            example("speed").arg("write").arg(&many).args([&n.to_string(), "1001"]),
+            example("analysis_speed").arg("write").arg(&many).args([&n.to_string(), "1001"]),
         )?;
-        let found = printed(example("speed").arg("grade").arg(&many))?;
+        let found = printed(example("analysis_speed").arg("grade").arg(&many))?;
         let of = |name: &str| found.iter().find(|(n, _)| n == name).map_or(f64::NAN, |(_, v)| *v);
         seconds = of("grade") / 1000.0;
         writeln!(

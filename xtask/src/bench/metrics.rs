@@ -20,7 +20,7 @@ pub(super) struct Args {}
 
 pub(super) fn run(_: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
     let python = python::environment("metrics", "crates/metrics/fixtures/requirements.lock")?;
-    let speed = ["--package", "wardline-metrics", "--no-default-features", "--example", "speed"];
+    let speed = ["--package", "wardline-metrics", "--no-default-features", "--example", "bootstrap_speed"];
     step(out, "build", cargo(&["build", "--quiet", "--release"]).args(speed))?;
     let folder = root().join("target/bench");
     fs::create_dir_all(&folder)?;
@@ -34,7 +34,7 @@ pub(super) fn run(_: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
     }
     let plain = read(&mut plain)?;
     let ours = |replicates: usize| {
-        let name = format!("release/examples/speed{}", std::env::consts::EXE_SUFFIX);
+        let name = format!("release/examples/bootstrap_speed{}", std::env::consts::EXE_SUFFIX);
         let mut speed = Command::new(root().join("target").join(name));
         speed.arg(&rows).arg(replicates.to_string());
         read(&mut speed)

@@ -27,7 +27,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
-    let speed = ["--package", "wardline-segments", "--all-features", "--example", "speed"];
+    let speed = ["--package", "wardline-segments", "--all-features", "--example", "extraction_speed"];
     step(out, "build", cargo(&["build", "--quiet", "--release"]).args(speed))?;
     let mut missed = Vec::new();
     let folder = args.messages.clone().unwrap_or_else(|| root().join("../shared/upstream/spamassassin"));
@@ -41,7 +41,7 @@ pub(super) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
 }
 
 fn program() -> Command {
-    Command::new(root().join(format!("target/release/examples/speed{}", std::env::consts::EXE_SUFFIX)))
+    Command::new(root().join(format!("target/release/examples/extraction_speed{}", std::env::consts::EXE_SUFFIX)))
 }
 
 fn numbers(printed: &str, name: &str) -> Vec<f64> {

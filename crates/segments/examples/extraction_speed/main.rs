@@ -1,8 +1,8 @@
 //! Times the extractor; `cargo xtask bench segments` runs it and judges the figures.
 //!
-//! `speed corpus THREADS REPEATS FOLDER…` prints messages, bytes, the seconds of each repeat by the clock and
-//! by the busiest thread's processor time, and the median and longest time of one
-//! message in milliseconds; `speed bomb NAME` prints milliseconds and whether `truncated` is set; `speed bombs` lists the names.
+//! `extraction_speed corpus THREADS REPEATS FOLDER…` prints messages, bytes, the seconds of each repeat by the clock and by the
+//! busiest thread's processor time, and the median and longest time of one message in milliseconds; `extraction_speed bomb NAME`
+//! prints milliseconds and whether `truncated` is set; `extraction_speed bombs` lists the names.
 #![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a program that measures and prints")]
 
 mod bomb;
@@ -27,7 +27,7 @@ fn main() {
             println!("input {}", raw.len());
         }
         ["bombs"] => bomb::NAMES.iter().for_each(|name| println!("{name}")),
-        _ => panic!("usage: speed corpus THREADS REPEATS FOLDER… | bomb NAME | bombs"),
+        _ => panic!("usage: extraction_speed corpus THREADS REPEATS FOLDER… | bomb NAME | bombs"),
     }
 }
 

@@ -1,8 +1,8 @@
 //! Times the analysis of a run folder, or the grading of many predictions, for `cargo xtask bench analyze`.
 //!
-//! `speed analyze FOLDER NAIVE OUT.json` reads the run, analyses both tasks with 1,000 replicates in the mode that checks published
-//! intervals and in the usual one, and prints milliseconds. `speed write FOLDER N DISTINCT` writes N sorted records and predictions;
-//! `speed grade FOLDER` grades them and prints milliseconds and the largest resident memory in KiB.
+//! `analysis_speed analyze FOLDER NAIVE OUT.json` reads the run, analyses both tasks with 1,000 replicates in the mode that checks
+//! published intervals and in the usual one, and prints milliseconds. `analysis_speed write FOLDER N DISTINCT` writes N sorted records
+//! and predictions; `analysis_speed grade FOLDER` grades them and prints milliseconds and the largest resident memory in KiB.
 #![expect(clippy::print_stdout, reason = "printing is what this program is for")]
 
 use std::error::Error;
@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             println!("memory {}", memory());
             Ok(())
         }
-        _ => Err("usage: speed analyze FOLDER NAIVE OUT.json | write FOLDER N DISTINCT | grade FOLDER".into()),
+        _ => Err("usage: analysis_speed analyze FOLDER NAIVE OUT.json | write FOLDER N DISTINCT | grade FOLDER".into()),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Times a cluster bootstrap over the rows of a file: `speed FILE [REPLICATES [REPEATS]]`.
+//! Times a cluster bootstrap over the rows of a file: `bootstrap_speed FILE [REPLICATES [REPEATS]]`.
 //!
 //! The file holds one row a line: group, label (0 or 1) and score, separated by spaces. Prints the fastest and the median
 //! time in milliseconds, for the areas alone and with both true-positive rates, and the last replicate of each measure, for
@@ -16,7 +16,7 @@ const RUNS: u32 = 20;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut args = std::env::args().skip(1);
-    let path = args.next().ok_or("usage: speed FILE [REPLICATES [REPEATS]]")?;
+    let path = args.next().ok_or("usage: bootstrap_speed FILE [REPLICATES [REPEATS]]")?;
     let replicates: usize = args.next().map_or(Ok(1000), |n| n.parse())?;
     let repeats: usize = args.next().map_or(Ok(15), |n| n.parse())?;
     let (mut groups, mut labels, mut scores) = (Vec::new(), Vec::new(), Vec::new());
