@@ -216,9 +216,13 @@ mod fetch {
     }
 
     pub(super) fn export(key: &str, folder: &Path, to: &Path) -> Result<Exit, Failure> {
-        Registry::built_in()?.get(key)?;
+        let registry = Registry::built_in()?;
+        let entry = registry.get(key)?;
         if !folder.is_dir() {
             return Err(Failure::usage(format!("{key} is not fetched; run deveval models fetch {key}")));
+        }
+        if let Some(file) = entry.files.keys().find(|file| !folder.join(file).is_file()) {
+            return Err(Failure::usage(format!("{key}: no {file} in {}", folder.display())));
         }
         export_onnx(folder, to)?;
         Ok(Exit::Ok)

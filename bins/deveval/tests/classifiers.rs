@@ -249,6 +249,20 @@ fn a_file_without_texts_gives_no_table() {
     }
 }
 
+#[cfg(feature = "inference")]
+#[test]
+fn a_fetched_model_that_lacks_a_file_is_named_and_not_exported() {
+    let data = tempfile::tempdir().unwrap();
+    let (model, out) = (data.path().join("models/jailguard"), data.path().join("model.onnx"));
+    std::fs::create_dir_all(&model).unwrap();
+    for file in ["config.json", "tokenizer.json", "model.safetensors"] {
+        std::fs::write(model.join(file), "{}").unwrap();
+    }
+    let folder = ["--data-dir", data.path().to_str().unwrap()];
+    let said = error(&[&["models", "export", "jailguard", out.to_str().unwrap()], &folder[..]].concat());
+    assert!(said.contains("jailguard: no head.json in ") && !out.exists(), "{said}");
+}
+
 #[test]
 fn a_score_table_of_the_bundled_scenarios_works_offline() {
     let texts = |extra: &[&str]| {
