@@ -53,7 +53,9 @@ pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
         let seeds = seed(name, &corpus)?;
         writeln!(out, "{name}: {seeds} seeds")?;
         let mut run = Command::new(fuzz.join("target").join(&host).join("release").join(name));
+        // The same first mutations in every run, so that a failure is likely to be seen again.
         run.arg(&corpus).args([
+            "-seed=1",
             "-timeout=60",
             "-rss_limit_mb=512",
             "-max_len=65536",
