@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../crates/classifier/tests/fixtures/bert");
 
@@ -54,7 +54,7 @@ fn a_tiny_model_scores_mail_as_its_texts() {
     let args = ["--detector", "classifier:tiny", "--model-dir", FIXTURE, "--window", "100", "--stride", "50"];
     let output = score(folder.path(), &args);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let rows: Vec<Value> = fs::read_to_string(folder.path().join("run/tiny.jsonl"))
+    let rows: Vec<serde_json::Value> = fs::read_to_string(folder.path().join("run/tiny.jsonl"))
         .unwrap()
         .lines()
         .map(|l| serde_json::from_str(l).unwrap())
@@ -74,7 +74,8 @@ fn a_tiny_model_scores_mail_as_its_texts() {
     }
 
     // What the model is stands in the run, which goes on with the same and with no other.
-    let run: Value = serde_json::from_slice(&fs::read(folder.path().join("run/run.json")).unwrap()).unwrap();
+    let run: serde_json::Value =
+        serde_json::from_slice(&fs::read(folder.path().join("run/run.json")).unwrap()).unwrap();
     let shown = run["detectors"]["tiny"].to_string();
     for needed in ["model.safetensors", "INJECTION", "\"window_tokens\":100", "candle"] {
         assert!(shown.contains(needed), "{needed}: {shown}");
