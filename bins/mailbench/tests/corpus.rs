@@ -113,13 +113,13 @@ fn own_mail_is_added_combined_compared_and_counted() {
     fs::create_dir(&mail).expect("made");
     fs::write(mail.join("1.eml"), "From: a@b.example\r\nSubject: one\r\n\r\nbody\r\n").expect("written");
     fs::write(mail.join("2.eml"), "From: a@b.example\r\nSubject: two\r\n\r\nbody\r\n").expect("written");
-    let (exit, out, err) = mailbench(&["corpus", "add", "inbox", "--label", "benign", "--name", "work"], data.path());
+    let (exit, out, err) = mailbench(&["corpus", "add", "inbox", "--label", "benign", "--name", "office"], data.path());
     assert_eq!((exit, err.as_str()), (0, ""));
-    assert!(out.ends_with("mail/work/manifest.jsonl: 2 records (2 negative)\n"), "{out}");
-    let copy = data.path().join("mail/work/eml/work_00001.eml");
+    assert!(out.ends_with("mail/office/manifest.jsonl: 2 records (2 negative)\n"), "{out}");
+    let copy = data.path().join("mail/office/eml/office_00001.eml");
     assert_eq!(fs::read(copy).expect("read"), fs::read(mail.join("1.eml")).expect("read"));
 
-    let own = data.path().join("mail/work/manifest.jsonl");
+    let own = data.path().join("mail/office/manifest.jsonl");
     let (own, whole, manifest) =
         (own.to_str().unwrap(), data.path().join("mail/all.jsonl"), manifest.to_str().unwrap());
     let all = whole.to_str().unwrap();
@@ -128,11 +128,14 @@ fn own_mail_is_added_combined_compared_and_counted() {
     assert_eq!(verify(data.path(), &whole).0, 0);
     let (exit, _, err) = mailbench(&["corpus", "combine", own, own, "--out", all], data.path());
     assert_eq!(exit, 2);
-    assert!(err.contains("id \"work_00001\" stands twice: ") && err.contains("manifest.jsonl line 1"), "{err}");
+    assert!(err.contains("id \"office_00001\" stands twice: ") && err.contains("manifest.jsonl line 1"), "{err}");
 
     let (exit, out, _) = mailbench(&["corpus", "diff", manifest, all], data.path());
     assert_eq!(exit, 1);
-    assert!(out.contains("+ work_00001\n") && out.ends_with(" removed, 2 added, 1138 changed, 0 the same\n"), "{out}");
+    assert!(
+        out.contains("+ office_00001\n") && out.ends_with(" removed, 2 added, 1138 changed, 0 the same\n"),
+        "{out}"
+    );
     let (exit, out, _) = mailbench(&["corpus", "diff", manifest, manifest], data.path());
     assert_eq!((exit, out.as_str()), (0, "0 removed, 0 added, 0 changed, 1138 the same\n"));
 

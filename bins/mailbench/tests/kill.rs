@@ -169,6 +169,16 @@ fn a_hundred_kills_lose_nothing_and_ask_nothing_twice() {
     );
 }
 
+/// The output of a command whose files may not grow beyond so many KiB.
+#[cfg(unix)]
+fn limited(command: &Command, blocks: u32) -> Output {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let mut shell = Command::new("bash");
+    // The limit would end the process by a signal if that were not ignored.
+    shell.args(["-c", &format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\""), "bash"]).args(words);
+    shell.stdin(Stdio::null()).output().unwrap()
+}
+
 /// No room for the manifest's copy. A limit on the size of files stands in for a full disk: it needs no rights.
 #[cfg(unix)]
 #[test]
@@ -177,18 +187,10 @@ fn a_full_disk_is_told_and_loses_nothing() {
     let manifest = manifest(folder.path(), 500);
     let run = folder.path().join("run");
     let (address, _) = service(Duration::ZERO);
-    let limited = |blocks: u32| {
-        let command = mailbench(&address, &manifest, &run);
-        let words = std::iter::once(command.get_program()).chain(command.get_args());
-        let mut shell = Command::new("bash");
-        // The limit would end the process by a signal if that were not ignored.
-        shell.args(["-c", &format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\""), "bash"]).args(words);
-        shell.stdin(Stdio::null()).output().unwrap()
-    };
     // The manifest takes some 130 KiB and a prediction some 110 bytes.
     let small = mailbench(&address, &manifest, &run).args(["--limit", "1"]).output().unwrap();
     assert!(small.status.success(), "{}", text(&small));
-    let output = limited(20);
+    let output = limited(&mailbench(&address, &manifest, &run), 20);
     assert_eq!(output.status.code(), Some(2), "{}", text(&output));
     assert_eq!(text(&output).lines().count(), 1, "{}", text(&output));
     assert!(text(&output).starts_with("error: "), "{}", text(&output));
@@ -212,10 +214,7 @@ fn a_disk_that_fills_during_a_run_keeps_every_whole_line() {
         let program = format!("svc=exec:python3 -c {}", shell_words::quote(script));
         command.args(["score", "--detector", &program, "--manifest"]).arg(&manifest).arg("--out-dir").arg(&run);
         let Some(blocks) = limit else { return command.stdin(Stdio::null()).output().unwrap() };
-        let words = std::iter::once(command.get_program()).chain(command.get_args());
-        let mut shell = Command::new("bash");
-        shell.args(["-c", &format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\""), "bash"]).args(words);
-        shell.stdin(Stdio::null()).output().unwrap()
+        limited(&command, blocks)
     };
     let ids = |kept: &mut BTreeSet<String>| {
         let text = fs::read_to_string(run.join("svc.jsonl")).unwrap();

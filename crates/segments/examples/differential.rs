@@ -4,12 +4,17 @@
 //! the file, and then the counts by kind. Texts are compared without white space; HTML by what the split makes of it.
 #![expect(clippy::print_stdout, reason = "a program that prints")]
 
+#[path = "common/files.rs"]
+mod files;
+
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use wardline_segments::{Extraction, Limits, extract};
+
+use crate::files::files;
 
 /// A text as another reader has it: its content type, and the text.
 type Leaf = (String, String);
@@ -21,8 +26,7 @@ struct Python {
 }
 
 fn main() {
-    let mut paths = Vec::new();
-    std::env::args().skip(1).for_each(|f| files(Path::new(&f), &mut paths));
+    let paths: Vec<PathBuf> = std::env::args().skip(1).flat_map(|f| files(Path::new(&f))).collect();
     let python = python(&paths);
     let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for (path, python) in paths.iter().zip(&python) {
@@ -43,17 +47,6 @@ fn main() {
     }
     for ((reader, verdict), count) in counts {
         println!("= {reader} {verdict} {count}");
-    }
-}
-
-fn files(path: &Path, out: &mut Vec<PathBuf>) {
-    if path.is_dir() {
-        let mut inside: Vec<PathBuf> =
-            std::fs::read_dir(path).expect("a folder").map(|e| e.expect("an entry").path()).collect();
-        inside.sort();
-        inside.iter().for_each(|p| files(p, out));
-    } else {
-        out.push(path.to_owned());
     }
 }
 

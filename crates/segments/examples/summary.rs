@@ -1,10 +1,18 @@
 //! Prints the table of `docs/segments.md`: segments and signals by source. `summary FOLDER…`, one source a folder or mailbox.
 #![expect(clippy::print_stdout, reason = "a program that prints")]
 
+#[path = "common/files.rs"]
+mod files;
+#[path = "common/mbox.rs"]
+mod mbox;
+
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use wardline_segments::{Extraction, Limits, SegmentKind, extract};
+
+use crate::files::files;
+use crate::mbox::mbox;
 
 fn main() {
     println!(
@@ -15,8 +23,7 @@ fn main() {
     let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
     let mut hiding: BTreeMap<String, usize> = BTreeMap::new();
     for source in std::env::args().skip(1) {
-        let mut paths = Vec::new();
-        files(Path::new(&source), &mut paths);
+        let paths = files(Path::new(&source));
         let mut found: Vec<Extraction> = Vec::new();
         for path in paths {
             let bytes = std::fs::read(&path).expect("a file");
@@ -61,22 +68,4 @@ fn main() {
         let list: Vec<String> = counts.iter().map(|(k, n)| format!("`{k}` {n}")).collect();
         println!("\nMessages by kind of {title}: {}.", list.join(", "));
     }
-}
-
-fn files(path: &Path, out: &mut Vec<PathBuf>) {
-    if path.is_dir() {
-        let mut inside: Vec<PathBuf> =
-            std::fs::read_dir(path).expect("a folder").map(|e| e.expect("an entry").path()).collect();
-        inside.sort();
-        inside.iter().for_each(|p| files(p, out));
-    } else {
-        out.push(path.to_owned());
-    }
-}
-
-fn mbox(bytes: &[u8]) -> Vec<&[u8]> {
-    let mut starts = vec![0];
-    starts.extend(memchr::memmem::find_iter(bytes, b"\n\nFrom ").map(|at| at + 2));
-    let ends: Vec<usize> = starts.iter().skip(1).copied().chain([bytes.len()]).collect();
-    starts.iter().zip(ends).map(|(start, end)| &bytes[*start..end]).collect()
 }

@@ -6,11 +6,15 @@
 #![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a program that measures and prints")]
 
 mod bomb;
+#[path = "../common/files.rs"]
+mod files;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use wardline_segments::{Limits, extract};
+
+use crate::files::files;
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -31,20 +35,8 @@ fn main() {
     }
 }
 
-fn files(path: &Path, out: &mut Vec<PathBuf>) {
-    if path.is_dir() {
-        let mut inside: Vec<PathBuf> =
-            std::fs::read_dir(path).expect("a folder").map(|e| e.expect("an entry").path()).collect();
-        inside.sort();
-        inside.iter().for_each(|p| files(p, out));
-    } else {
-        out.push(path.to_owned());
-    }
-}
-
 fn corpus(threads: usize, repeats: usize, folders: &[&str]) {
-    let mut paths = Vec::new();
-    folders.iter().for_each(|f| files(Path::new(f), &mut paths));
+    let paths: Vec<PathBuf> = folders.iter().flat_map(|f| files(Path::new(f))).collect();
     let messages: Vec<Vec<u8>> = paths.iter().map(|p| std::fs::read(p).expect("a file")).collect();
     let bytes: usize = messages.iter().map(Vec::len).sum();
     let limits = Limits::default();

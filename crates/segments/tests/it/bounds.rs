@@ -57,6 +57,12 @@ fn smaller_limits_hold() {
 }
 
 #[test]
+fn no_byte_at_all() {
+    let found = checked(b"", "empty");
+    assert_eq!((found.segments.len(), found.spans.len(), found.signals), (0, 0, wardline_segments::Signals::default()));
+}
+
+#[test]
 fn crashes_that_fuzzing_found() {
     // Two delimiter lines in a row share a line end.
     checked(b"Content-Type: multipart/mixed; boundary=A\n\n--A\n--A\n\nx\n--A\n--A--\n", "delimiters");

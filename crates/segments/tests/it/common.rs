@@ -1,7 +1,6 @@
 //! What the integration tests share.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use wardline_segments::{Extraction, Limits, extract, flatten, naive_view};
 
@@ -42,35 +41,4 @@ pub(crate) fn upstream() -> Option<PathBuf> {
         eprintln!("skipped: WARDLINE_UPSTREAM is not set (a folder with upstream corpora)");
     }
     folder
-}
-
-/// Every file under a folder, sorted.
-pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display())).flatten() {
-            let path = entry.path();
-            if path.is_dir() { folders.push(path) } else { found.push(path) }
-        }
-    }
-    found.sort();
-    found
-}
-
-/// The messages of an mbox file: split at each line that begins with `From ` after a blank line.
-pub(crate) fn mbox(bytes: &[u8]) -> Vec<&[u8]> {
-    let mut starts: Vec<usize> = Vec::new();
-    if bytes.starts_with(b"From ") {
-        starts.push(0);
-    }
-    for at in memchr::memmem::find_iter(bytes, b"\n\nFrom ") {
-        starts.push(at + 2);
-    }
-    for at in memchr::memmem::find_iter(bytes, b"\r\n\r\nFrom ") {
-        starts.push(at + 4);
-    }
-    starts.sort_unstable();
-    let ends = starts.iter().skip(1).copied().chain([bytes.len()]);
-    starts.iter().zip(ends).map(|(start, end)| &bytes[*start..end]).collect()
 }

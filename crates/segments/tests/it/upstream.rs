@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use crate::common::{checked, files, mbox, upstream};
+use crate::common::{checked, upstream};
+use crate::files::files;
+use crate::mbox::mbox;
 
 /// Far above the two seconds that the bench holds a release build to: this is a debug build beside other work.
 const HANG: Duration = Duration::from_secs(60);
