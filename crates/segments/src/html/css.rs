@@ -27,6 +27,19 @@ pub(super) enum Display {
     Other,
 }
 
+/// Properties that can take an element out of sight. Each is undone by a later value of its own, and by no other's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Vanishing {
+    Clip,
+    ClipPath,
+    ContentVisibility,
+    Filter,
+    Scale,
+    Transform,
+    Translate,
+    Zoom,
+}
+
 /// One declaration that matters.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Declaration {
@@ -38,7 +51,9 @@ pub(super) enum Declaration {
     /// `None`: a colour or image that can't be told.
     Background(Option<Rgba>),
     Width(Length),
+    MaxWidth(Length),
     Height(Length),
+    MaxHeight(Length),
     ClipsOverflow(bool),
     Absolute(bool),
     Left(Length),
@@ -48,8 +63,10 @@ pub(super) enum Declaration {
     Indent(Length),
     MarginLeft(Length),
     MarginTop(Length),
-    /// Clipped to nothing, scaled to nothing, or moved out of sight.
-    Vanishes(bool),
+    /// `Auto`: normal; `None`: as the parent has it.
+    LetterSpacing(Option<Length>),
+    /// Whether the property takes the element out of sight: clipped or scaled to nothing, or moved away.
+    Vanishes(Vanishing, bool),
     Preserves(bool),
     MsoHide(bool),
 }
@@ -230,7 +247,11 @@ fn value(name: &str, input: &mut Parser<'_>, out: &mut Vec<Declaration>) {
             Some("visible" | "initial") => out.push(D::Hidden(false)),
             _ => {}
         },
-        "content-visibility" => out.push(D::Vanishes(ident(input).as_deref() == Some("hidden"))),
+        "content-visibility" => {
+            if let Some(word) = ident(input) {
+                out.push(D::Vanishes(Vanishing::ContentVisibility, word == "hidden"));
+            }
+        }
         "opacity" => {
             if let Some(Length::Px(v) | Length::Percent(v)) = length(input) {
                 out.push(D::Opacity(v));
@@ -271,8 +292,10 @@ fn value(name: &str, input: &mut Parser<'_>, out: &mut Vec<Declaration>) {
             }
         }
         "background" | "background-color" | "background-image" => background(name, input, out),
-        "width" | "max-width" => out.extend(length(input).map(D::Width)),
-        "height" | "max-height" => out.extend(length(input).map(D::Height)),
+        "width" => out.extend(length(input).map(D::Width)),
+        "max-width" => out.extend(length(input).map(D::MaxWidth)),
+        "height" => out.extend(length(input).map(D::Height)),
+        "max-height" => out.extend(length(input).map(D::MaxHeight)),
         "overflow" | "overflow-x" | "overflow-y" => {
             if let Some(word) = ident(input) {
                 out.push(D::ClipsOverflow(matches!(word.as_str(), "hidden" | "clip" | "scroll" | "auto")));
@@ -302,9 +325,41 @@ fn value(name: &str, input: &mut Parser<'_>, out: &mut Vec<Declaration>) {
                 out.push(D::MarginLeft(*sides.get(3).or(sides.get(1)).unwrap_or(top)));
             }
         }
-        "clip" => out.push(D::Vanishes(clip_rect(input))),
-        "clip-path" | "transform" | "filter" | "-webkit-transform" | "scale" => {
-            out.push(D::Vanishes(vanishing_function(name, input)));
+        "letter-spacing" => {
+            let spacing = length(input).filter(|l| *l != Length::Auto).map(Some);
+            let spacing = spacing.or_else(|| match ident(input)?.as_str() {
+                "normal" | "initial" => Some(Some(Length::Auto)),
+                "inherit" | "unset" | "revert" | "revert-layer" => Some(None),
+                _ => None,
+            });
+            out.extend(spacing.map(D::LetterSpacing));
+        }
+        "zoom" | "scale" | "translate" => {
+            let (property, vanishes): (Vanishing, fn(&Length) -> bool) = match name {
+                "zoom" => (Vanishing::Zoom, zooms_away),
+                "scale" => (Vanishing::Scale, scales_away),
+                _ => (Vanishing::Translate, moves_away),
+            };
+            if let Some(word) = ident(input) {
+                let normal = if name == "zoom" { "normal" } else { "none" };
+                if word == normal || (resets(&word) && !matches!(word.as_str(), "none" | "auto")) {
+                    out.push(D::Vanishes(property, false));
+                }
+                return;
+            }
+            let values: Vec<Length> = std::iter::from_fn(|| length(input)).take(3).collect();
+            if !values.is_empty() {
+                out.push(D::Vanishes(property, values.iter().any(vanishes)));
+            }
+        }
+        "clip" => out.extend(clip_rect(input).map(|v| D::Vanishes(Vanishing::Clip, v))),
+        "clip-path" | "-webkit-clip-path" | "transform" | "-webkit-transform" | "filter" | "-webkit-filter" => {
+            let property = match name.trim_start_matches("-webkit-") {
+                "clip-path" => Vanishing::ClipPath,
+                "transform" => Vanishing::Transform,
+                _ => Vanishing::Filter,
+            };
+            out.extend(vanishing_function(input).map(|v| D::Vanishes(property, v)));
         }
         "white-space" => {
             if let Some(word) = ident(input) {
@@ -413,11 +468,17 @@ fn named_size(word: &str) -> Option<Length> {
     })
 }
 
-/// `rect(top, right, bottom, left)` without area.
-fn clip_rect(input: &mut Parser<'_>) -> bool {
-    if input.expect_function_matching("rect").is_err() {
-        return false;
+/// Words that take back what a property was set to before.
+fn resets(word: &str) -> bool {
+    matches!(word, "none" | "auto" | "initial" | "inherit" | "unset" | "revert" | "revert-layer")
+}
+
+/// Whether `rect(top, right, bottom, left)` is without area; `None`: not a value of the property, so an earlier one stands.
+fn clip_rect(input: &mut Parser<'_>) -> Option<bool> {
+    if let Some(word) = ident(input) {
+        return resets(&word).then_some(false);
     }
+    input.expect_function_matching("rect").ok()?;
     let mut sides: Vec<f32> = Vec::new();
     let mut auto = false;
     let _ = input.parse_nested_block(|input| -> Result<(), Error<'_>> {
@@ -430,18 +491,60 @@ fn clip_rect(input: &mut Parser<'_>) -> bool {
         }
         Ok(())
     });
-    !auto && matches!(sides[..], [top, right, bottom, left] if bottom - top <= 1.0 || right - left <= 1.0)
+    Some(!auto && matches!(sides[..], [top, right, bottom, left] if bottom - top <= 1.0 || right - left <= 1.0))
 }
 
-/// Functions that take an element out of sight.
-fn vanishing_function(property: &str, input: &mut Parser<'_>) -> bool {
-    let mut vanishes = false;
-    if property == "scale" {
-        return matches!(length(input), Some(Length::Px(v) | Length::Percent(v)) if v.abs() < 0.05);
+fn amount(length: &Length) -> f32 {
+    match length {
+        Length::Px(v) | Length::Em(v) | Length::Rem(v) | Length::Percent(v) => *v,
+        Length::Auto => 1.0,
     }
-    while let Ok(token) = input.next().cloned() {
-        let Token::Function(name) = token else { continue };
-        let name = name.to_ascii_lowercase();
+}
+
+fn scales_away(factor: &Length) -> bool {
+    amount(factor).abs() < 0.05
+}
+
+/// Browsers take a `zoom` of 0 for 1, and drop one below.
+fn zooms_away(factor: &Length) -> bool {
+    amount(factor) > 0.0 && scales_away(factor)
+}
+
+fn moves_away(distance: &Length) -> bool {
+    match distance {
+        Length::Px(v) => v.abs() >= 2000.0,
+        Length::Percent(v) => v.abs() >= 10.0,
+        _ => false,
+    }
+}
+
+/// Whether the functions of a value take an element out of sight; `None`: not a value of the property, so an earlier one stands.
+fn vanishing_function(input: &mut Parser<'_>) -> Option<bool> {
+    let mut vanishes = None;
+    loop {
+        let before = input.state();
+        let Ok(token) = input.next().cloned() else { break };
+        let name = match token {
+            Token::Function(name) => name.to_ascii_lowercase(),
+            Token::Delim('!') => {
+                input.reset(&before);
+                break;
+            }
+            Token::UnquotedUrl(_) => {
+                vanishes = vanishes.or(Some(false));
+                continue;
+            }
+            Token::Ident(word) => {
+                // Beside functions, a `clip-path` may name the box it clips by.
+                let word = word.to_ascii_lowercase();
+                if !(resets(&word) || word.ends_with("-box")) {
+                    return None;
+                }
+                vanishes = vanishes.or(Some(false));
+                continue;
+            }
+            _ => return None,
+        };
         let mut args: Vec<Length> = Vec::new();
         let _ = input.parse_nested_block(|input| -> Result<(), Error<'_>> {
             while let Ok(token) = input.next() {
@@ -449,28 +552,23 @@ fn vanishing_function(property: &str, input: &mut Parser<'_>) -> bool {
             }
             Ok(())
         });
-        let amount = |l: &Length| match l {
-            Length::Px(v) | Length::Em(v) | Length::Rem(v) | Length::Percent(v) => *v,
-            Length::Auto => 1.0,
-        };
         let first = args.first().map(amount);
-        vanishes |= match name.as_str() {
+        let away = match name.as_str() {
             "inset" => {
                 args.iter().any(|l| matches!(l, Length::Percent(v) if *v >= 0.5)) && args.len() <= 2
                     || matches!(args.first(), Some(Length::Percent(v)) if *v >= 1.0)
             }
-            "circle" | "ellipse" => first.is_some_and(|v| v < 1.0 && v == 0.0),
+            "circle" | "ellipse" => first.is_some_and(|v| v == 0.0),
             "polygon" => args.iter().all(|l| amount(l) == 0.0) && !args.is_empty(),
             "matrix" | "matrix3d" => {
                 first.is_some_and(|v| v.abs() < 0.05) && args.iter().take(4).all(|l| amount(l) == 0.0)
             }
-            "scale" | "scalex" | "scaley" | "scale3d" => args.iter().any(|l| amount(l).abs() < 0.05),
-            "translate" | "translatex" | "translatey" | "translate3d" => args.iter().any(|l| {
-                matches!(l, Length::Px(v) if v.abs() >= 2000.0) || matches!(l, Length::Percent(v) if v.abs() >= 10.0)
-            }),
+            "scale" | "scalex" | "scaley" | "scale3d" => args.iter().any(scales_away),
+            "translate" | "translatex" | "translatey" | "translate3d" => args.iter().any(moves_away),
             "opacity" => first.is_some_and(|v| v < 0.05),
             _ => false,
         };
+        vanishes = Some(away || vanishes == Some(true));
     }
     vanishes
 }
@@ -489,9 +587,36 @@ mod tests {
         assert_eq!(inline("font:bold 0/0 a")[0].0, Declaration::FontSize(Length::Px(0.0)));
         assert_eq!(inline("font-size:12pt")[0].0, Declaration::FontSize(Length::Px(16.0)));
         assert_eq!(inline("background:url(x.png) white")[0].0, Declaration::Background(None));
-        assert_eq!(inline("clip:rect(0 0 0 0)")[0].0, Declaration::Vanishes(true));
-        assert_eq!(inline("transform:scale(0)")[0].0, Declaration::Vanishes(true));
-        assert_eq!(inline("transform:rotate(4deg)")[0].0, Declaration::Vanishes(false));
+        let vanishes = |style: &str| match inline(style)[..] {
+            [(Declaration::Vanishes(_, vanishes), _)] => Some(vanishes),
+            _ => None,
+        };
+        for (style, expected) in [
+            ("clip:rect(0 0 0 0)", Some(true)),
+            ("clip:auto", Some(false)),
+            ("clip:nonsense", None),
+            ("transform:scale(0)", Some(true)),
+            ("transform:rotate(4deg)", Some(false)),
+            ("transform:none !important", Some(false)),
+            ("transform:nonsense", None),
+            ("transform:4px", None),
+            ("clip-path:url(#a)", Some(false)),
+            ("clip-path:inset(100%) border-box", Some(true)),
+            ("scale:0 1", Some(true)),
+            ("scale:none", Some(false)),
+            ("translate:-9999px", Some(true)),
+            ("zoom:0", Some(false)),
+            ("zoom:0%", Some(false)),
+            ("zoom:normal", Some(false)),
+            ("zoom:1%", Some(true)),
+            ("zoom:.01", Some(true)),
+            ("zoom:nonsense", None),
+            ("zoom:none", None),
+        ] {
+            assert_eq!(vanishes(style), expected, "{style}");
+        }
+        assert_eq!(inline("letter-spacing:normal")[0].0, Declaration::LetterSpacing(Some(Length::Auto)));
+        assert_eq!(inline("letter-spacing:-1em")[0].0, Declaration::LetterSpacing(Some(Length::Em(-1.0))));
     }
 
     #[test]

@@ -21,7 +21,17 @@ pub(crate) struct Split {
     pub(crate) hidden_by_style: Option<(usize, String)>,
     /// Where in `visible` a web address stands that is put together from several elements.
     pub(crate) fragmented_url: Option<usize>,
+    /// Files in `data:` addresses that are no text, each once.
+    pub(crate) files: Vec<Embedded>,
     pub(crate) truncated: bool,
+}
+
+/// A file in a `data:` address.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Embedded {
+    /// `type/subtype`, lower case; may be empty.
+    pub(crate) media: String,
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// Documents inside documents: conditional comments, `srcdoc`, text behind a tag that never ends.

@@ -13,8 +13,9 @@ use super::parse::Document;
 use super::style::{self, Hiding, Sheets, Style};
 use super::text::{Writer, is_block};
 use super::tree::{Data, Id, NONE, Tree};
-use super::{MAX_NESTING, Split, split_nested};
+use super::{Embedded, MAX_NESTING, Split, split_nested};
 use crate::limits::Limits;
+use crate::walk;
 
 pub(super) fn render(document: Document, limits: &Limits, max_text: usize, nesting: usize) -> Split {
     let tree = &document.tree;
@@ -32,6 +33,7 @@ pub(super) fn render(document: Document, limits: &Limits, max_text: usize, nesti
         extra_bytes: 0,
         seen: HashSet::new(),
         by_style: None,
+        files: Vec::new(),
         limits,
         max_text,
         nesting,
@@ -44,9 +46,7 @@ pub(super) fn render(document: Document, limits: &Limits, max_text: usize, nesti
         renderer.extra(raw.as_str());
         // A reader that does not see the tag reads on behind it.
         if let Some(rest) = raw.get(1..).filter(|_| nesting < MAX_NESTING) {
-            let inner = split_nested(rest, limits, max_text, nesting + 1);
-            renderer.extra(inner.visible);
-            renderer.extra(inner.hidden);
+            renderer.document(rest);
         }
     }
     document.beside.iter().for_each(|text| renderer.words(text.as_str()));
@@ -92,6 +92,7 @@ struct Renderer<'a> {
     extra_bytes: usize,
     seen: HashSet<Cow<'a, str>>,
     by_style: Option<(usize, &'static str)>,
+    files: Vec<Embedded>,
     limits: &'a Limits,
     max_text: usize,
     nesting: usize,
@@ -177,9 +178,7 @@ impl<'a> Renderer<'a> {
                 (true, Some(at)) => text[at + 2..].trim_end_matches("<![endif]").trim_end_matches("<![endif]--"),
                 _ => text,
             };
-            let inner = split_nested(body, self.limits, self.max_text, self.nesting + 1);
-            self.extra(inner.visible);
-            self.extra(inner.hidden);
+            self.document(body);
         } else if !(text.starts_with("[if") || text.trim() == "[endif]") {
             self.extra(text);
         }
@@ -247,8 +246,10 @@ impl<'a> Renderer<'a> {
         let Some((_, attrs)) = tree.node(id).element() else { return };
         for attr in attrs {
             let value = &*attr.value;
-            if let Some(data) = DataUrl::parse(value) {
-                self.data_url(&data);
+            if let Some(data) = DataUrl::parse(value)
+                && self.data_url(&data, holds_file(local, &attr.name.local))
+            {
+                continue;
             }
             match attr.name.local {
                 // Words that a model may read.
@@ -271,17 +272,17 @@ impl<'a> Renderer<'a> {
                         self.words(value);
                     }
                 }
-                local_name!("srcdoc") if self.nesting < MAX_NESTING => {
-                    let inner = split_nested(value, self.limits, self.max_text, self.nesting + 1);
-                    self.extra(inner.visible);
-                    self.extra(inner.hidden);
-                }
+                local_name!("srcdoc") if self.nesting < MAX_NESTING => self.document(value),
+                local_name!("srcdoc") => self.words(value),
                 local_name!("content") if *local == local_name!("meta") => {
                     let names = [local_name!("name"), local_name!("property"), local_name!("http-equiv")];
                     let field = names.into_iter().find_map(|n| tree.attr(id, n)).unwrap_or_default();
                     // `refresh` leads somewhere, and the others describe the page.
                     if ["escription", "itle", "eywords", "efresh", "REFRESH"].iter().any(|w| field.contains(w)) {
                         self.words(value);
+                    }
+                    if let Some(data) = value.find("data:").and_then(|at| DataUrl::parse(&value[at..])) {
+                        self.data_url(&data, false);
                     }
                 }
                 local_name!("value") => self.value(id, local, style, value),
@@ -290,15 +291,39 @@ impl<'a> Renderer<'a> {
         }
     }
 
-    /// A document inside an address.
-    fn data_url(&mut self, data: &DataUrl<'_>) {
-        let text = data.text(self.max_text);
+    /// A document inside this one; all of it is hidden, as no mail reader shows it.
+    fn document(&mut self, html: &str) {
+        let inner = split_nested(html, self.limits, self.max_text, self.nesting + 1);
+        self.extra(inner.visible);
+        self.extra(inner.hidden);
+        inner.files.into_iter().for_each(|file| self.file(file));
+        self.truncated |= inner.truncated;
+    }
+
+    /// A document or file inside an address; whether it was taken for a file.
+    fn data_url(&mut self, data: &DataUrl<'_>, holds_file: bool) -> bool {
+        let says_text = data.says_text();
+        if !says_text && !holds_file {
+            return false;
+        }
+        let bytes = data.bytes(if holds_file { self.limits.max_decoded } else { self.max_text });
+        if holds_file && (!says_text || walk::is_file(&bytes)) {
+            self.file(Embedded { media: data.media.clone(), bytes });
+            return true;
+        }
+        let text = data.text(&bytes[..bytes.len().min(self.max_text)]);
         if data.markup && self.nesting < MAX_NESTING {
-            let inner = split_nested(&text, self.limits, self.max_text, self.nesting + 1);
-            self.extra(inner.visible);
-            self.extra(inner.hidden);
+            self.document(&text);
         } else {
             self.extra(text);
+        }
+        false
+    }
+
+    fn file(&mut self, file: Embedded) {
+        // One more than may be read, so that reading them notices the bound.
+        if self.files.len() <= self.limits.max_parts && !self.files.contains(&file) {
+            self.files.push(file);
         }
     }
 
@@ -328,7 +353,7 @@ impl<'a> Renderer<'a> {
             hidden.push_str(&extra);
         }
         let hidden_by_style = self.by_style.map(|(at, how)| (at, how.to_owned()));
-        Split { visible, hidden, hidden_by_style, fragmented_url, truncated: self.truncated }
+        Split { visible, hidden, hidden_by_style, fragmented_url, files: self.files, truncated: self.truncated }
     }
 }
 
@@ -360,6 +385,19 @@ fn hidden_by_nature(local: &LocalName) -> bool {
             | local_name!("applet")
             | local_name!("map")
     )
+}
+
+/// Attributes whose address a reader may load or follow. Icons of the page, and backgrounds, are decoration.
+fn holds_file(element: &LocalName, attribute: &LocalName) -> bool {
+    *element != local_name!("link")
+        && matches!(
+            *attribute,
+            local_name!("src")
+                | local_name!("srcset")
+                | local_name!("data")
+                | local_name!("href")
+                | local_name!("poster")
+        )
 }
 
 /// Elements whose addresses a person may follow.

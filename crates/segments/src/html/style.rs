@@ -15,6 +15,9 @@ use super::tree::{Id, Tree};
 const MIN_CONTRAST: f32 = 1.2;
 /// At this font size and below nobody reads the text.
 const MAX_HIDDEN_PX: f32 = 1.0;
+/// Letter spacing in font sizes at which letters, about half a font size wide, are drawn onto one spot; tight headings stay above
+/// minus a tenth.
+const COLLAPSED: f32 = -0.5;
 /// Distance that takes a box off any screen.
 const OFF_SCREEN: f32 = 500.0;
 
@@ -26,6 +29,8 @@ pub(super) struct Style {
     pub(super) invisible: bool,
     opacity: f32,
     font_px: f32,
+    /// Pixels, as the element that set it computed them.
+    letter_spacing: f32,
     color: Rgba,
     /// `None`: an image, or a colour that can't be told.
     background: Option<Rgba>,
@@ -50,6 +55,7 @@ impl Style {
         invisible: false,
         opacity: 1.0,
         font_px: 16.0,
+        letter_spacing: 0.0,
         color: Rgba::BLACK,
         background: Some(Rgba::WHITE),
         preserves: false,
@@ -76,6 +82,7 @@ impl Style {
         self.hidden == other.hidden
             && self.invisible == other.invisible
             && self.font_px == other.font_px
+            && self.letter_spacing == other.letter_spacing
             && self.color == other.color
             && self.background == other.background
     }
@@ -90,6 +97,9 @@ impl Style {
         }
         if self.font_px <= MAX_HIDDEN_PX {
             return Some(Hiding::Style("font-size"));
+        }
+        if self.letter_spacing <= self.font_px * COLLAPSED {
+            return Some(Hiding::Style("letter-spacing"));
         }
         if self.color.a < 0.05 {
             return Some(Hiding::Style("transparent"));
@@ -193,13 +203,19 @@ impl Sheets {
 #[derive(Debug, Clone, Copy, Default)]
 struct Box_ {
     width: Option<Length>,
+    max_width: Option<Length>,
+    letter_spacing: Option<Length>,
     height: Option<Length>,
+    max_height: Option<Length>,
     clips: bool,
     absolute: bool,
     sides: [Option<Length>; 4],
     indent: Option<Length>,
     margins: [Option<Length>; 2],
-    vanishes: bool,
+    /// One bit for each property of [`Vanishing`].
+    vanishes: u8,
+    /// An element that is drawn from elsewhere has no size by its attributes.
+    without_size: bool,
     mso: bool,
     opacity: f32,
     hidden_attr: Option<&'static str>,
@@ -294,7 +310,7 @@ fn presentational(local: &LocalName, attrs: &[Attribute], style: &mut Style, box
                 style.hidden = style.hidden.or(Some(Hiding::Nature));
             }
             local_name!("height") | local_name!("width") if value.trim() == "0" => {
-                box_.vanishes |= matches!(
+                box_.without_size |= matches!(
                     *local,
                     local_name!("marquee") | local_name!("iframe") | local_name!("object") | local_name!("embed")
                 );
@@ -342,8 +358,11 @@ fn apply(declaration: &Declaration, parent: &Style, style: &mut Style, box_: &mu
             };
         }
         D::Background(None) => style.background = None,
-        D::Width(v) => box_.width = Some(smaller(box_.width, v)),
-        D::Height(v) => box_.height = Some(smaller(box_.height, v)),
+        D::LetterSpacing(v) => box_.letter_spacing = v,
+        D::Width(v) => box_.width = Some(v),
+        D::MaxWidth(v) => box_.max_width = Some(v),
+        D::Height(v) => box_.height = Some(v),
+        D::MaxHeight(v) => box_.max_height = Some(v),
         D::ClipsOverflow(v) => box_.clips = v,
         D::Absolute(v) => box_.absolute = v,
         D::Left(v) => box_.sides[0] = Some(v),
@@ -353,18 +372,10 @@ fn apply(declaration: &Declaration, parent: &Style, style: &mut Style, box_: &mu
         D::Indent(v) => box_.indent = Some(v),
         D::MarginLeft(v) => box_.margins[0] = Some(v),
         D::MarginTop(v) => box_.margins[1] = Some(v),
-        D::Vanishes(v) => box_.vanishes = v,
+        D::Vanishes(property, true) => box_.vanishes |= 1 << property as u8,
+        D::Vanishes(property, false) => box_.vanishes &= !(1 << property as u8),
         D::Preserves(v) => style.preserves = v,
         D::MsoHide(v) => box_.mso = v,
-    }
-}
-
-/// Of `width` and `max-width` the smaller counts.
-fn smaller(old: Option<Length>, new: Length) -> Length {
-    match (old, new) {
-        (Some(Length::Px(a)), Length::Px(b)) => Length::Px(a.min(b)),
-        (Some(Length::Px(a)), _) if a <= 1.0 => Length::Px(a),
-        _ => new,
     }
 }
 
@@ -380,12 +391,19 @@ fn px(length: Option<Length>, font_px: f32) -> Option<f32> {
 
 /// Decides whether the element's box hides all that is in it.
 fn finish(style: &mut Style, box_: &Box_, parent: &Style) {
+    if let Some(spacing) = box_.letter_spacing {
+        style.letter_spacing = match spacing {
+            Length::Percent(v) => v * style.font_px,
+            spacing => px(Some(spacing), style.font_px).unwrap_or(0.0),
+        };
+    }
     style.opacity = parent.opacity * box_.opacity.clamp(0.0, 1.0);
     if style.hidden.is_some() {
         return;
     }
     let size = |l| px(l, 16.0);
     let zero = |l: Option<Length>| size(l).is_some_and(|v| v <= 1.0);
+    let no_size = [box_.width, box_.max_width, box_.height, box_.max_height].into_iter().any(zero);
     let beyond = |l: Option<Length>, least: f32| size(l).is_some_and(|v| v <= -least);
     let far = |l: Option<Length>| beyond(l, OFF_SCREEN) || size(l).is_some_and(|v| v >= 5000.0);
     let moved = box_.absolute && box_.sides.iter().any(|s| far(*s));
@@ -395,9 +413,9 @@ fn finish(style: &mut Style, box_: &Box_, parent: &Style) {
         Some(attr)
     } else if style.opacity < 0.05 {
         Some("opacity")
-    } else if box_.clips && (zero(box_.width) || zero(box_.height)) {
+    } else if box_.clips && no_size {
         Some("size")
-    } else if box_.vanishes {
+    } else if box_.vanishes != 0 || box_.without_size {
         Some("clip or transform")
     } else if moved || beyond(box_.indent, OFF_SCREEN) || box_.margins.iter().any(|m| beyond(*m, OFF_SCREEN)) {
         Some("off screen")

@@ -58,6 +58,20 @@ fn styles_that_hide() {
         "filter:opacity(0)",
         "content-visibility:hidden",
         "mso-hide:all;font-size:1px",
+        "letter-spacing:-1em",
+        "letter-spacing:-1em;font-size:12px",
+        "letter-spacing:-16px",
+        "font-size:12px;letter-spacing:-20px",
+        "letter-spacing:-20px;font-size:12px",
+        "zoom:.01",
+        "zoom:1%",
+        "scale:0",
+        "translate:-9999px",
+        "clip:rect(0,0,0,0);position:absolute;transform:none",
+        "transform:scale(0);clip:auto;clip-path:none;filter:none",
+        "clip:rect(0,0,0,0);position:absolute;clip:nonsense",
+        "transform:scale(0);transform:nonsense",
+        "max-height:0;height:auto;overflow:hidden",
     ] {
         hides(&format!("<p>seen</p><div style=\"{style}\">secret</div>"));
         hides(&format!("<style>.x {{ {style} }}</style><p>seen</p><div class=x><b>secret</b></div>"));
@@ -102,6 +116,27 @@ fn the_cascade_decides() {
     shows("<style>.x{display:none}.x{display:block}</style><p class=x>seen</p>");
     shows("<style>@media (max-width:600px){.x{display:none}}</style><p class=x>seen</p>");
     shows("<style>@media print{.x{display:none}}</style><p class=x>seen</p>");
+    for (before, after) in [
+        ("clip:rect(0,0,0,0);position:absolute", "clip:auto"),
+        ("clip-path:inset(100%)", "clip-path:none"),
+        ("-webkit-clip-path:inset(100%)", "clip-path:initial"),
+        ("transform:scale(0)", "transform:none"),
+        ("-webkit-transform:scale(0)", "transform:rotate(4deg)"),
+        ("filter:opacity(0)", "filter:none"),
+        ("scale:0", "scale:none"),
+        ("zoom:.01", "zoom:normal"),
+        ("zoom:.01", "zoom:0"),
+        ("content-visibility:hidden", "content-visibility:visible"),
+        ("letter-spacing:-1em", "letter-spacing:normal"),
+        ("max-height:0;overflow:hidden", "max-height:none"),
+        ("height:0;overflow:hidden", "height:auto"),
+    ] {
+        shows(&format!("<p style=\"{before};{after}\">seen</p>"));
+        shows(&format!("<style>p{{{before}}} .x{{{after}}}</style><p class=x>seen</p>"));
+        shows(&format!("<style>p{{{after}!important}}</style><p style=\"{before}\">seen</p>"));
+        hides(&format!("<style>b{{{after}}} .x{{{before}}}</style><p>seen</p><b class=x>secret</b>"));
+    }
+    hides("<p>seen</p><p style=letter-spacing:-1em><b style=letter-spacing:inherit>secret</b></p>");
     hides("<p>seen</p><p style=visibility:hidden>secret</p>");
     shows("<p style=visibility:hidden><b style=visibility:visible>seen</b></p>");
 }
@@ -120,6 +155,10 @@ fn layout_tricks_of_newsletters_are_seen() {
     shows("<link rel=stylesheet href=x.css><table><td class=dark><font color=white>seen</font></table>");
     shows("<body text=white bgcolor=black><table><tr><td>seen</table>");
     shows("<p style='color:#999;font-size:9px'>seen</p>");
+    shows("<h1 style='letter-spacing:-.05em'>seen</h1><h2 style='letter-spacing:-1px;font-size:11px'>seen</h2>");
+    shows("<div style='letter-spacing:-.31em'> <div style='letter-spacing:normal'>seen</div> </div>");
+    shows("<div style='font-size:0;letter-spacing:-4px'> <p style='font-size:14px'>seen</p> </div>");
+    shows("<div style=zoom:0>seen</div><div style=zoom:1>seen</div>");
 }
 
 #[test]

@@ -77,6 +77,50 @@ pub(super) fn magic(bytes: &[u8]) -> Option<Magic> {
     })
 }
 
+/// Whether the first bytes are those of a file format, and so no text.
+pub(crate) fn is_file(bytes: &[u8]) -> bool {
+    magic(bytes).is_some()
+}
+
+/// A small GIF or PNG file that is at most two pixels wide or high: a spacer or a counter, with no room for a letter.
+pub(super) fn is_spacer(bytes: &[u8]) -> bool {
+    let (width, height) = match bytes {
+        _ if bytes.len() > 256 => return false,
+        [b'G', b'I', b'F', b'8', _, _, w0, w1, h0, h1, ..] => {
+            (u32::from(u16::from_le_bytes([*w0, *w1])), u32::from(u16::from_le_bytes([*h0, *h1])))
+        }
+        [
+            0x89,
+            b'P',
+            b'N',
+            b'G',
+            _,
+            _,
+            _,
+            _,
+            _,
+            _,
+            _,
+            _,
+            b'I',
+            b'H',
+            b'D',
+            b'R',
+            w0,
+            w1,
+            w2,
+            w3,
+            h0,
+            h1,
+            h2,
+            h3,
+            ..,
+        ] => (u32::from_be_bytes([*w0, *w1, *w2, *w3]), u32::from_be_bytes([*h0, *h1, *h2, *h3])),
+        _ => return false,
+    };
+    width.min(height) <= 2
+}
+
 /// Reads an attachment's text.
 pub(super) fn read(out: &mut Collector<'_>, bytes: &[u8], hint: &Hint, place: &Place) {
     if bytes.iter().all(|b| b.is_ascii_whitespace() || *b == 0) {

@@ -46,6 +46,13 @@ fn raw_text(out: &mut Collector<'_>, bytes: &[u8], place: &Place, suffix: &str) 
 
 fn multipart(out: &mut Collector<'_>, bytes: &[u8], reading: &Reading, place: &Place) {
     cut_into_parts(out, bytes, reading, place);
+    // Readers that do not know RFC 2231 see no boundary.
+    if reading.media.extended_boundary {
+        out.ambiguous("extended_boundary", place, 0, "");
+        if out.take_alternative(place, bytes.len()) {
+            raw_text(out, bytes, &place.other("no-boundary"), "body");
+        }
+    }
     if matches!(reading.transfer, Transfer::Base64 | Transfer::QuotedPrintable) {
         encoded_multipart(out, bytes, reading, place);
     }

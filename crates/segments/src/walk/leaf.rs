@@ -344,4 +344,15 @@ pub(super) fn split(out: &mut Collector<'_>, text: &str, place: &Place) {
     }
     out.text(SegmentKind::HtmlVisible, place, found.visible);
     out.text(SegmentKind::HtmlHidden, place, found.hidden);
+    for (i, file) in found.files.into_iter().enumerate() {
+        if attachment::is_spacer(&file.bytes) {
+            continue;
+        }
+        let here = place.inside(&format!("data{}", i + 1), 0).decoded();
+        if !out.take_part(&here) {
+            return;
+        }
+        let hint = Hint { media: file.media, ..Hint::default() };
+        attachment::read(out, &file.bytes, &hint, &here);
+    }
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use mail_parser::HeaderValue;
 use mail_parser::parsers::MessageStream;
 
-use crate::decode::words;
+use crate::decode::{transfer, words};
 
 /// A media type in one reading.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,13 +15,22 @@ pub(super) struct Media {
     pub(super) params: Vec<(String, String)>,
     /// Values that readers may take for the boundary, most likely first.
     pub(super) boundaries: Vec<String>,
+    /// The boundary is continued or encoded as RFC 2231 says, so that some readers see none.
+    pub(super) extended_boundary: bool,
     /// The value is no media type; readers take text/plain or guess.
     pub(super) invalid: bool,
 }
 
 impl Media {
     pub(super) fn new(kind: &str, subtype: &str) -> Self {
-        Self { kind: kind.into(), subtype: subtype.into(), params: Vec::new(), boundaries: Vec::new(), invalid: false }
+        Self {
+            kind: kind.into(),
+            subtype: subtype.into(),
+            params: Vec::new(),
+            boundaries: Vec::new(),
+            extended_boundary: false,
+            invalid: false,
+        }
     }
 
     pub(super) fn is(&self, kind: &str, subtype: &str) -> bool {
@@ -51,11 +60,12 @@ impl Media {
         let token =
             |t: &str| !t.is_empty() && t.bytes().all(|b| b.is_ascii_graphic() && !b"()<>@,;:\\\"/[]?=".contains(&b));
         let invalid = !token(&kind) || !token(&subtype);
-        let boundaries = if kind == "multipart" || memchr::memmem::find(value, b"oundary").is_some() {
-            boundaries(value, &params)
-        } else {
-            Vec::new()
-        };
+        let (boundaries, extended_boundary) =
+            if kind == "multipart" || memchr::memmem::find(value, b"oundary").is_some() {
+                boundaries(value, &params)
+            } else {
+                (Vec::new(), false)
+            };
         if invalid {
             let mut media = Self::new("text", "plain");
             // Commonly seen: `text`, `html`, `multipart`.
@@ -64,9 +74,9 @@ impl Media {
             } else if kind.starts_with("multipart") && !boundaries.is_empty() {
                 media = Self::new("multipart", "mixed");
             }
-            return Self { params, boundaries, invalid: true, ..media };
+            return Self { params, boundaries, extended_boundary, invalid: true, ..media };
         }
-        Self { kind, subtype, params, boundaries, invalid }
+        Self { kind, subtype, params, boundaries, extended_boundary, invalid }
     }
 }
 
@@ -87,23 +97,30 @@ pub(super) fn parse_params(value: &[u8]) -> (String, String, Vec<(String, String
     )
 }
 
-/// Every value that some reader takes for the boundary.
-fn boundaries(value: &[u8], params: &[(String, String)]) -> Vec<String> {
+/// Every value that some reader takes for the boundary, and whether the parameter is an extended one.
+fn boundaries(value: &[u8], params: &[(String, String)]) -> (Vec<String>, bool) {
     let mut found: Vec<String> = Vec::new();
     let mut add = |candidate: &str| {
         // White space at the end is not part of a boundary; a delimiter line may end in white space anyway.
         let candidate = candidate.trim_end();
-        if candidate.len() <= 1000 && !found.iter().any(|f| f == candidate) && found.len() < 6 {
+        if candidate.len() <= 1000 && !found.iter().any(|f| f == candidate) && found.len() < 8 {
             found.push(candidate.to_owned());
         }
     };
-    for (name, value) in params {
-        if name == "boundary" {
-            add(value);
-        }
-    }
     let text = String::from_utf8_lossy(value);
     let lower = text.to_ascii_lowercase();
+    let pieces = extended(&text, &lower);
+    if pieces.is_empty() {
+        params.iter().filter(|(name, _)| name == "boundary").for_each(|(_, value)| add(value));
+    } else {
+        // mail-parser joins the pieces to a plain `boundary` that stands beside them, so they are put together here: by number, as
+        // they are written, and each piece alone, undecoded too.
+        let mut sorted: Vec<&Piece> = pieces.iter().collect();
+        sorted.sort_by_key(|p| p.number);
+        add(&sorted.iter().map(|p| p.decoded.as_str()).collect::<String>());
+        add(&pieces.iter().map(|p| p.decoded.as_str()).collect::<String>());
+        sorted.iter().take(2).for_each(|p| add(p.raw));
+    }
     for (at, _) in lower.match_indices("boundary") {
         let rest = text[at + 8..].trim_start();
         let Some(rest) = rest.strip_prefix('=') else { continue };
@@ -125,7 +142,46 @@ fn boundaries(value: &[u8], params: &[(String, String)]) -> Vec<String> {
             }
         }
     }
-    found
+    (found, !pieces.is_empty())
+}
+
+/// A piece of a boundary by RFC 2231: `boundary*0=`, `boundary*1*=`, `boundary*=`.
+struct Piece<'a> {
+    number: u32,
+    raw: &'a str,
+    decoded: String,
+}
+
+/// The pieces of an extended boundary, as they are written; at most 100.
+fn extended<'a>(text: &'a str, lower: &str) -> Vec<Piece<'a>> {
+    let mut pieces: Vec<Piece<'a>> = Vec::new();
+    for (at, mark) in lower.match_indices("boundary*").take(100) {
+        let rest = &text[at + mark.len()..];
+        let Some((number, value)) = rest.split_once('=') else { break };
+        let number = number.trim();
+        let digits = number.trim_end_matches('*').trim();
+        if !digits.bytes().all(|b| b.is_ascii_digit()) {
+            continue;
+        }
+        let value = value.trim_start();
+        let raw = match value.strip_prefix('"') {
+            Some(quoted) => quoted.split('"').next().unwrap_or_default(),
+            None => value.split([';', ' ', '\t']).next().unwrap_or_default(),
+        };
+        let encoded = digits.is_empty() || number.ends_with('*');
+        let number = digits.parse().unwrap_or(0);
+        let decoded = if encoded {
+            // The first piece begins with a charset and a language.
+            let value = raw.splitn(3, '\'').nth(2).filter(|_| number == 0).unwrap_or(raw);
+            String::from_utf8_lossy(&transfer::percent(value.as_bytes())).into_owned()
+        } else {
+            raw.to_owned()
+        };
+        if !pieces.iter().any(|p| p.number == number) {
+            pieces.push(Piece { number, raw, decoded });
+        }
+    }
+    pieces
 }
 
 #[cfg(test)]
@@ -157,5 +213,24 @@ mod tests {
         assert!(of("multipart/mixed; boundary=abc def").contains(&"abc".to_owned()));
         assert_eq!(of("multipart/mixed; boundary=\"\""), [""]);
         assert_eq!(of("multipart/mixed; boundary*0=ab; boundary*1=c")[0], "abc");
+    }
+
+    #[test]
+    fn extended_boundaries() {
+        for (raw, first, others) in [
+            ("boundary*0=\"ab\"; boundary*1=\"cd\"", "abcd", &["ab", "cd"][..]),
+            ("boundary*1=cd; Boundary*0=ab", "abcd", &["cdab", "ab", "cd"]),
+            ("boundary*=us-ascii'en'a%62c", "abc", &["us-ascii'en'a%62c"]),
+            ("boundary*0*=us-ascii''a%62; boundary*1=\"%63\"", "ab%63", &["%63"]),
+            ("boundary=x; boundary*0=ab; boundary*1=cd", "abcd", &["ab", "cd", "x"]),
+        ] {
+            let media = Media::parse(format!("multipart/mixed; {raw}").as_bytes());
+            assert!(media.extended_boundary, "{raw}");
+            assert_eq!(media.boundaries[0], first, "{raw}");
+            for other in others {
+                assert!(media.boundaries.iter().any(|b| b == other), "{raw}: {:?}", media.boundaries);
+            }
+        }
+        assert!(!Media::parse(b"multipart/mixed; boundary=\"a*0\"").extended_boundary);
     }
 }

@@ -14,6 +14,7 @@ mod media;
 mod names;
 mod parsed;
 
+pub(crate) use attachment::is_file;
 pub(crate) use collect::{Collector, Mode};
 pub(crate) use entity::{Place, message};
 pub(crate) use parsed::parsed_fields;
