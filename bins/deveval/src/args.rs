@@ -117,9 +117,9 @@ pub(crate) struct ScoreArgs {
     #[arg(long, value_enum, default_value_t = OnErrorArg::Fail)]
     pub(crate) on_error: OnErrorArg,
 
-    /// Seconds that an exec: program has for one call
-    #[arg(long, default_value_t = 30.0, value_name = "SECONDS", value_parser = seconds)]
-    pub(crate) exec_timeout: f64,
+    /// Seconds that an exec: program has for one call [default: 30]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) exec_timeout: Option<f64>,
 
     /// Folder of built corpora [default: $WARDLINE_DATA, else data/ of the checkout, else the user's data folder]
     #[arg(long, value_name = "DIR")]
@@ -130,6 +130,11 @@ impl ScoreArgs {
     /// The score at and above which a classifier denies.
     pub(crate) fn threshold(&self) -> f64 {
         self.threshold.unwrap_or(0.5)
+    }
+
+    /// Seconds that a program has for one call.
+    pub(crate) fn exec_timeout(&self) -> f64 {
+        self.exec_timeout.unwrap_or(30.0)
     }
 }
 

@@ -13,6 +13,7 @@ use wardline_cli::{Failure, Stdout};
 use wardline_defense::{Defense, Kind, Scenario, Source};
 
 use crate::args::ScoreArgs;
+use crate::score::in_suite;
 use crate::{corpora, output};
 
 /// The score tables of a command line, which cover its corpus.
@@ -155,10 +156,9 @@ pub(crate) fn drops(args: &ScoreArgs, out: &mut Stdout) -> Result<(), Failure> {
     let (after, before) = (named(&args.scores)?, named(&args.baseline_scores)?);
     let data = args.data_dir.as_deref();
     let (transformed, baseline) = (corpora::load(&args.corpus, data)?, corpora::load("attacks", data)?);
-    let of_suite = |all: &[Scenario]| -> Vec<Scenario> {
-        all.iter().filter(|s| args.suite.as_ref().is_none_or(|n| &s.suite == n)).cloned().collect()
-    };
-    let (transformed, baseline) = (of_suite(transformed.scenarios()), of_suite(baseline.scenarios()));
+    let suite = args.suite.as_deref();
+    let transformed = in_suite(transformed.scenarios(), suite, &args.corpus)?;
+    let baseline = in_suite(baseline.scenarios(), suite, "attacks")?;
     let changed = changed_outputs(&baseline, &transformed)?;
     let (texts, baseline_texts) = (CorpusTexts::of(&transformed), CorpusTexts::of(&baseline));
     let mut models = Vec::with_capacity(after.len());

@@ -61,6 +61,14 @@ fn defense(spec: &str, args: &ScoreArgs, classifiers: &Classifiers) -> Result<Bo
     })
 }
 
+/// Whether a defense, or a member of a combination, is such a one.
+pub(crate) fn has(spec: &str, wanted: fn(&str) -> bool) -> bool {
+    match spec.split_once(':') {
+        Some(("any" | "all", members)) => members.split(',').any(|m| has(m.trim(), wanted)),
+        _ => wanted(spec),
+    }
+}
+
 fn combined(rule: Rule, members: &str, args: &ScoreArgs, classifiers: &Classifiers) -> Result<Combined, Failure> {
     let members = members.split(',').map(|m| defense(m.trim(), args, classifiers)).collect::<Result<Vec<_>, _>>()?;
     Ok(Combined::new(rule, members)?)
@@ -70,5 +78,5 @@ fn exec(spec: &str, command: &str, args: &ScoreArgs) -> Result<ExecDefense, Fail
     let words = shell_words::split(command).map_err(|e| Failure::usage(format!("defense {spec}: {e}")))?;
     let mut words = words.into_iter();
     let program = words.next().ok_or_else(|| Failure::usage("exec: needs a command".to_owned()))?;
-    Ok(ExecDefense::new(spec, program, words, Duration::from_secs_f64(args.exec_timeout)))
+    Ok(ExecDefense::new(spec, program, words, Duration::from_secs_f64(args.exec_timeout())))
 }

@@ -98,6 +98,7 @@ fn refuse_idle_flags(args: &ScoreArgs) -> Result<(), Failure> {
             ("--scope", !args.scopes.is_empty()),
             ("--html", args.html.is_some()),
             ("--on-error", args.on_error != OnErrorArg::Fail),
+            ("--exec-timeout", args.exec_timeout.is_some()),
         ];
         if let Some((flag, _)) = flags.iter().find(|(_, given)| *given) {
             return refused(flag, "does not go with --baseline-scores, which compares tables and scores no defense");
@@ -111,9 +112,12 @@ fn refuse_idle_flags(args: &ScoreArgs) -> Result<(), Failure> {
     if args.corpus == corpora::EGRESS_REACH {
         let flags = [
             ("--defense", !args.defenses.is_empty()),
+            ("--allow-destination", !args.allowed_destinations.is_empty()),
             ("--versus", args.versus.is_some()),
             ("--scores", !args.scores.is_empty()),
             ("--html", args.html.is_some()),
+            ("--on-error", args.on_error != OnErrorArg::Fail),
+            ("--exec-timeout", args.exec_timeout.is_some()),
         ];
         if let Some((flag, _)) = flags.iter().find(|(_, given)| *given) {
             return refused(flag, "does not go with --corpus egress-reach, which sorts tasks and scores nothing");
@@ -122,9 +126,12 @@ fn refuse_idle_flags(args: &ScoreArgs) -> Result<(), Failure> {
     if args.versus.is_some() && args.format == Format::Csv {
         return refused("--versus", "is printed as text, markdown or json, not as csv");
     }
-    let has_guard = args.defenses.is_empty() || args.defenses.iter().any(|d| d.contains("flow-guard"));
-    if !args.allowed_destinations.is_empty() && !has_guard {
+    let any = |wanted| args.defenses.iter().any(|d| defenses::has(d, wanted));
+    if !args.allowed_destinations.is_empty() && !args.defenses.is_empty() && !any(|d| d == "flow-guard") {
         return refused("--allow-destination", "goes with flow-guard, which is not among the defenses");
+    }
+    if args.exec_timeout.is_some() && !any(|d| d.starts_with("exec:")) {
+        return refused("--exec-timeout", "goes with a defense exec:COMMAND");
     }
     Ok(())
 }
@@ -157,7 +164,11 @@ fn failure(error: EvaluateError) -> Failure {
     if incomplete { Failure::new(Exit::Incomplete, message) } else { Failure::usage(message) }
 }
 
-fn in_suite<'a>(scenarios: &'a [Scenario], suite: Option<&str>, corpus: &str) -> Result<Cow<'a, [Scenario]>, Failure> {
+pub(crate) fn in_suite<'a>(
+    scenarios: &'a [Scenario],
+    suite: Option<&str>,
+    corpus: &str,
+) -> Result<Cow<'a, [Scenario]>, Failure> {
     let Some(suite) = suite else { return Ok(scenarios.into()) };
     let suites: BTreeSet<String> = scenarios.iter().map(|s| s.suite.clone()).collect();
     if !suites.contains(suite) {

@@ -133,6 +133,11 @@ fn figures_under_transforms() {
         }
         assert!(model["quantiles"]["0.5"].is_f64());
     }
+    let (after, before) = (folders.table("transformed/protectai-leet"), folders.table("attacks/protectai"));
+    let args = ["--corpus", "attacks-leet", "--suite", "casino", "--scores", &after, "--baseline-scores", &before];
+    let output = folders.run(&args);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("has no suite casino"));
 }
 
 #[test]
@@ -229,6 +234,7 @@ fn flags_without_effect_are_refused() {
         ("--allow-destination", "x"),
         ("--html", "x.html"),
         ("--on-error", "deny"),
+        ("--exec-timeout", "5"),
     ] {
         let said = error(&[&drop[..], &[flag, value]].concat());
         assert!(said.contains(&format!("{flag} does not go with --baseline-scores")), "{said}");

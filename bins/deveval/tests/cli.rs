@@ -173,7 +173,7 @@ fn wrong_input_is_one_line_and_exit_2() {
     let nowhere = std::env::temp_dir().join("no-such-data-folder-of-wardline");
     let nowhere_page = nowhere.join("page.html");
     let (nowhere, nowhere_page) = (nowhere.to_str().unwrap(), nowhere_page.to_str().unwrap());
-    let cases: [(&[&str], &str); 19] = [
+    let cases: [(&[&str], &str); 25] = [
         (&["--corpus", "pair"], "pairs"),
         (&["--corpus", "pairs", "--data-dir", nowhere], "deveval corpora build"),
         (&["--suite", "casino"], "casino"),
@@ -193,6 +193,12 @@ fn wrong_input_is_one_line_and_exit_2() {
         (&["--corpus", "ground"], "possible values"),
         (&["--corpus", "egress-reach", "--defense", "flow-guard"], "--defense"),
         (&["--defense", "deny-egress", "--allow-destination", "x"], "flow-guard"),
+        (&["--defense", "exec:./flow-guard.py", "--allow-destination", "x"], "goes with flow-guard"),
+        (&["--corpus", "egress-reach", "--allow-destination", "x"], "--allow-destination does not go with"),
+        (&["--corpus", "egress-reach", "--on-error", "deny"], "--on-error does not go with"),
+        (&["--corpus", "egress-reach", "--exec-timeout", "5"], "--exec-timeout does not go with"),
+        (&["--exec-timeout", "5"], "--exec-timeout goes with a defense exec:COMMAND"),
+        (&["--defense", "any:flow-guard,deny-egress", "--exec-timeout", "5"], "goes with a defense exec:COMMAND"),
     ];
     for (args, needed) in cases {
         let (line, code) = error(args);
