@@ -32,6 +32,8 @@ pub enum ErrorClass {
     Truncated,
     /// The record could not be read or prepared.
     Input,
+    /// The model was trained on the record, and refuses it.
+    TrainedOn,
     /// A program ended, or answered out of turn.
     Program,
     /// The service has failed so often that nobody asks it any more.

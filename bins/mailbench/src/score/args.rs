@@ -9,7 +9,8 @@ use wardline_detectors::{Task, View};
 /// Score every message of a manifest with one or more detectors
 ///
 /// Predictions are written as they come, one file a detector in the run folder. A run that was stopped, killed, or had errors goes on
-/// when the same command is given again: records with a score are not asked about again. Exit code 3: not every record has a score.
+/// when the same command is given again: records with a score are not asked about again. A run that is refused leaves no folder.
+/// Exit code 3: not every record has a score.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// A detector, or NAME=DETECTOR to name its predictions; `mailbench detectors` lists them
@@ -48,7 +49,7 @@ pub(crate) struct Args {
     /// `exec:` and `http:` are sent the raw message too, in base64
     #[arg(long)]
     pub(crate) send_raw: bool,
-    /// Let a trained detector score the records that it was trained on
+    /// Let a trained detector score the records that it was trained on; in a run folder of its own
     #[arg(long)]
     pub(crate) allow_trained_on: bool,
 }

@@ -31,7 +31,7 @@ pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
     let mut options = RunOptions::default();
     options.concurrency = args.concurrency.into();
     options.segments = args.segments.clone();
-    let mut incomplete = Vec::new();
+    let (mut incomplete, mut advice) = (Vec::new(), Advice::default());
     for detector in &detectors {
         let shown = progress::Shown::new(detector.name());
         let summary = score(&mut folder, detector, &preparer, &options, &stop, &|p| shown.update(p));
@@ -40,6 +40,7 @@ pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
         report(out, detector.name(), &summary, args)?;
         if !summary.is_complete() {
             incomplete.push(why(detector.name(), &summary));
+            advice.count(&summary);
         }
         if stop.is_requested() {
             break;
@@ -48,8 +49,41 @@ pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
     if incomplete.is_empty() && !stop.is_requested() {
         return Ok(Exit::Ok);
     }
+    if stop.is_requested() {
+        advice.again = true;
+    }
     let reasons = if incomplete.is_empty() { "the run was stopped".to_owned() } else { incomplete.join("; ") };
-    Err(Failure::new(Exit::Incomplete, format!("{reasons}; give the same command again to go on")))
+    Err(Failure::new(Exit::Incomplete, format!("{reasons}; {}", advice.text())))
+}
+
+/// What helps a run that is incomplete.
+#[derive(Default)]
+struct Advice {
+    /// Some record may get a score when it is asked about again.
+    again: bool,
+    /// Some model was trained on records of the run.
+    trained_on: bool,
+}
+
+impl Advice {
+    fn count(&mut self, summary: &Summary) {
+        self.again |= summary.records - summary.good > summary.trained_on;
+        self.trained_on |= summary.trained_on > 0;
+    }
+
+    fn text(&self) -> &'static str {
+        match (self.again, self.trained_on) {
+            (_, false) => "give the same command again to go on",
+            (true, true) => {
+                "give the same command again to go on; records that a model was trained on are refused again: leave them out of \
+                 the manifest, or give --allow-trained-on and another --out-dir"
+            }
+            (false, true) => {
+                "they are refused however often: leave records that a model was trained on out of the manifest, or give \
+                 --allow-trained-on and another --out-dir"
+            }
+        }
+    }
 }
 
 fn report(out: &mut Stdout, name: &str, summary: &Summary, args: &Args) -> Result<(), Failure> {

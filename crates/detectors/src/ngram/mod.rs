@@ -41,7 +41,7 @@ impl NgramDetector {
 
     fn predict(&self, input: &Input) -> Result<Verdict, Failure> {
         if !self.allow_trained_on && self.model.was_trained_on(input.id()) {
-            return Err(Failure::new(ErrorClass::Input, "the model was trained on this record"));
+            return Err(Failure::new(ErrorClass::TrainedOn, "the model was trained on this record"));
         }
         Verdict::from_score(self.model.probability(&features(input.text()?)))
     }

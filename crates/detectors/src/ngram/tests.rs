@@ -36,7 +36,8 @@ fn it_learns_and_is_the_same_for_any_order_of_examples() {
 fn it_refuses_what_it_was_trained_on() {
     let model = train_ngram(Task::Injection, "digest", &examples(), &TrainOptions::default()).unwrap();
     let failure = score(&detector(model.clone(), false), "r3", "lunch").unwrap_err();
-    assert_eq!((failure.class, failure.message.as_str()), (ErrorClass::Input, "the model was trained on this record"));
+    let expected = (ErrorClass::TrainedOn, "the model was trained on this record");
+    assert_eq!((failure.class, failure.message.as_str()), expected);
     assert!(score(&detector(model, true), "r3", "lunch").is_ok());
 }
 

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use wardline_email_corpus::{ManifestReader, write_atomically};
 
-use super::lock::FolderLock;
+use super::begun::Begun;
 use super::log::sync_folder;
 use super::sort::ExternalSort;
 use crate::{DetectorError, Task, Usage, View};
@@ -65,11 +65,13 @@ pub struct DetectorState {
 }
 
 /// The folder of a run: `manifest_used.jsonl`, `run.json` and one predictions file a detector. One process at a time.
+///
+/// A folder that was begun and has no detector when this is dropped is taken away again.
 #[derive(Debug)]
 pub struct RunFolder {
     path: PathBuf,
     run: RunFile,
-    _lock: FolderLock,
+    begun: Begun,
 }
 
 impl RunFolder {
@@ -81,10 +83,11 @@ impl RunFolder {
     /// Another process works in the folder; it holds a run over other records; the manifest has a wrong line or an id twice, or no
     /// record; a file cannot be read or written.
     pub fn open(path: &Path, manifest: &Path, limit: Option<u64>) -> Result<Self, DetectorError> {
-        fs::create_dir_all(path).map_err(DetectorError::io(path))?;
-        let lock = FolderLock::take(path)?;
-        let (digest, records) = take_manifest(path, manifest, limit)?;
+        let mut begun = Begun::folder(path)?;
         let file = path.join(RUN);
+        begun.file(path.join(MANIFEST));
+        begun.file(file.clone());
+        let (digest, records) = take_manifest(path, manifest, limit)?;
         let detectors = match fs::read(&file) {
             Ok(bytes) => {
                 let run: RunFile = serde_json::from_slice(&bytes)
@@ -105,7 +108,7 @@ impl RunFolder {
             records,
             detectors,
         };
-        let folder = Self { path: path.to_owned(), run, _lock: lock };
+        let mut folder = Self { path: path.to_owned(), run, begun };
         folder.save()?;
         Ok(folder)
     }
@@ -167,7 +170,21 @@ impl RunFolder {
         self.save()
     }
 
-    fn save(&self) -> Result<(), DetectorError> {
+    /// Takes a detector out again that has no prediction.
+    pub(crate) fn withdraw(&mut self, name: &str) -> Result<(), DetectorError> {
+        let Some(state) = self.run.detectors.get(name) else { return Ok(()) };
+        let file = self.path.join(&state.file);
+        if fs::metadata(&file).is_ok_and(|m| m.len() > 0) {
+            return Ok(());
+        }
+        self.run.detectors.remove(name);
+        // It may not even have been made.
+        let _ = fs::remove_file(&file);
+        self.save()
+    }
+
+    fn save(&mut self) -> Result<(), DetectorError> {
+        self.begun.kept = !self.run.detectors.is_empty();
         let path = self.path.join(RUN);
         let mut text =
             serde_json::to_string_pretty(&self.run).map_err(|e| DetectorError::file(&path, e.to_string()))?;

@@ -1,5 +1,6 @@
 //! Runs a detector over a manifest and keeps every answer.
 
+mod begun;
 mod folder;
 mod lock;
 mod log;

@@ -1,4 +1,4 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ pub struct RunOptions {
     /// Calls under way at once, at most what the detector takes. Default 4.
     pub concurrency: usize,
     /// Failed records in a row, with none that succeeded before them, after which the run ends: then something other than the
-    /// records is wrong. Default 20.
+    /// records is wrong. Records that a model was trained on do not count. Default 20.
     pub hopeless_after: u64,
     /// A file of segments in the manifest's order that stands in for extraction.
     pub segments: Option<PathBuf>,
@@ -64,6 +64,8 @@ pub struct Summary {
     pub stopped: Option<String>,
     /// The first errors of this start, with their records; at most three.
     pub errors: Vec<(String, String)>,
+    /// Records of this start that the model was trained on: it refuses them however often it is asked.
+    pub trained_on: u64,
     /// The predictions file.
     pub file: PathBuf,
 }
@@ -95,7 +97,6 @@ pub fn score(
 ) -> Result<Summary, DetectorError> {
     let name = detector.name();
     detector.check_manifest(&folder.run().manifest_sha256).map_err(|m| DetectorError::detector(name, m))?;
-    let records = folder.run().records;
     let state = DetectorState {
         file: file_name(name),
         task: detector.task(),
@@ -108,14 +109,32 @@ pub fn score(
         usage: Usage::default(),
     };
     let path = folder.enter(name, state)?;
-    drop(PredictionLog::open(&path)?);
-    let kept = compact(&path, folder.path())?;
+    let summary = answer_all(folder, detector, preparer, options, stop, progress, &path);
+    if summary.is_err() {
+        // The error is what ended the run; that the folder cannot be written says less.
+        let _ = folder.withdraw(name);
+    }
+    summary
+}
+
+fn answer_all(
+    folder: &mut RunFolder,
+    detector: &dyn Detector,
+    preparer: &Preparer,
+    options: &RunOptions,
+    stop: &Stop,
+    progress: &(dyn Fn(&Progress) + Sync),
+    path: &Path,
+) -> Result<Summary, DetectorError> {
+    let (name, records) = (detector.name(), folder.run().records);
+    drop(PredictionLog::open(path)?);
+    let kept = compact(path, folder.path())?;
     let earlier = folder.run().detectors.get(name).map_or(kept.usage, |s| s.usage.at_least(kept.usage));
     if let Some(caller) = detector.caller() {
         caller.book(earlier);
     }
-    let work = Work::open(&folder.manifest(), &path, options.segments.as_deref())?;
-    let out = Out::new(PredictionLog::open(&path)?);
+    let work = Work::open(&folder.manifest(), path, options.segments.as_deref())?;
+    let out = Out::new(PredictionLog::open(path)?);
     let (work, out) = (Mutex::new(work), Mutex::new(out));
     let shared = Shared { detector, preparer, options, stop, progress, records, kept, work, out };
     let workers = options.concurrency.min(detector.max_concurrency()).max(1);
@@ -130,7 +149,7 @@ pub fn score(
         Some(error) => return Err(error),
         None => {
             out.log.sync()?;
-            compact(&path, folder.path())?
+            compact(path, folder.path())?
         }
     };
     folder.update(name, |state| {
@@ -146,7 +165,8 @@ pub fn score(
         retries,
         stopped: out.stopped.or_else(|| stop.is_requested().then(|| "the run was stopped".into())),
         errors: out.errors,
-        file: path,
+        trained_on: out.trained_on,
+        file: path.to_owned(),
     })
 }
 
@@ -167,6 +187,7 @@ struct Out {
     synced: Instant,
     good: u64,
     failed: u64,
+    trained_on: u64,
     usage: Usage,
     errors: Vec<(String, String)>,
     /// Why nobody takes more work.
@@ -176,8 +197,8 @@ struct Out {
 
 impl Out {
     fn new(log: PredictionLog) -> Self {
-        let (good, failed, usage) = (0, 0, Usage::default());
-        Self { log, synced: now(), good, failed, usage, errors: Vec::new(), stopped: None, error: None }
+        let (good, failed, trained_on, usage) = (0, 0, 0, Usage::default());
+        Self { log, synced: now(), good, failed, trained_on, usage, errors: Vec::new(), stopped: None, error: None }
     }
 
     fn is_open(&self) -> bool {
@@ -256,13 +277,14 @@ impl Shared<'_> {
                 None => out.good += 1,
                 Some(error) => {
                     out.failed += 1;
+                    out.trained_on += u64::from(prediction.error_class == Some(ErrorClass::TrainedOn));
                     if out.errors.len() < 3 {
                         out.errors.push((prediction.id.clone(), error.clone()));
                     }
                 }
             }
         }
-        let hopeless = out.good == 0 && out.failed >= self.options.hopeless_after;
+        let hopeless = out.good == 0 && out.failed - out.trained_on >= self.options.hopeless_after;
         if out.stopped.is_none() {
             out.stopped = stopped.or_else(|| {
                 hopeless.then(|| {

@@ -2,6 +2,8 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use wardline_segments::Extraction;
 
 use crate::DetectorError;
@@ -31,7 +33,7 @@ impl SegmentsFile {
                 let message = format!("has no segments of record {id:?} after those of the record before it");
                 return Err(DetectorError::file(&self.path, message));
             }
-            let extraction: Extraction = serde_json::from_slice(&text).map_err(|e| DetectorError::Line {
+            let extraction = parsed(&text).map_err(|e| DetectorError::Line {
                 path: self.path.clone(),
                 line: self.line,
                 message: format!("is no extraction: {e}"),
@@ -41,4 +43,19 @@ impl SegmentsFile {
             }
         }
     }
+}
+
+fn parsed(text: &[u8]) -> serde_json::Result<Extraction> {
+    /// Every extraction has the field. A line without it, of a manifest for instance, would be read as one of an empty message.
+    #[derive(Deserialize)]
+    struct Proof {
+        #[serde(rename = "segments")]
+        _segments: IgnoredAny,
+    }
+
+    let extraction: Extraction = serde_json::from_slice(text)?;
+    if extraction.segments.is_empty() {
+        serde_json::from_slice::<Proof>(text)?;
+    }
+    Ok(extraction)
 }

@@ -238,6 +238,65 @@ fn wrong_manifests_are_named() {
 }
 
 #[test]
+fn a_refused_run_leaves_nothing() {
+    let place = Place::new(3);
+    let (manifest, twice) = (place.path().join("mail.jsonl"), place.path().join("twice.jsonl"));
+    let line = fs::read_to_string(&manifest).unwrap().lines().next().unwrap().to_owned() + "\n";
+    fs::write(&twice, line.repeat(2)).unwrap();
+    let segments = place.path().join("segments.jsonl");
+    fs::write(&segments, "{\"id\":\"other\",\"segments\":[]}\n").unwrap();
+    let preparer = Preparer::new(BaseFolder::open(place.path()).unwrap(), View::Canonical);
+    let refuse = |run: &str, manifest: &Path, segments: Option<PathBuf>| {
+        let options = RunOptions { segments, ..RunOptions::default() };
+        let scored = RunFolder::open(&place.path().join(run), manifest, None).and_then(|mut folder| {
+            score(&mut folder, &Scripted::default(), &preparer, &options, &Stop::default(), &|_| {})
+        });
+        scored.unwrap_err().to_string()
+    };
+    let names = |folder: PathBuf| {
+        let mut names: Vec<_> = fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    let before = names(place.path().to_owned());
+    fs::create_dir(place.path().join("empty")).unwrap();
+    for (run, manifest, segments, want) in [
+        ("run", &twice, None, "stands twice"),
+        ("a/b/run", &twice, None, "stands twice"),
+        ("run", &place.path().join("none.jsonl"), None, "none.jsonl"),
+        ("run", &manifest, Some(place.path().join("none")), "none"),
+        ("a/b/run", &manifest, Some(segments.clone()), "has no segments of record"),
+        ("empty", &manifest, Some(segments.clone()), "has no segments of record"),
+    ] {
+        let error = refuse(run, manifest, segments);
+        assert!(error.contains(want), "{error}");
+        assert!(names(place.path().join("empty")).is_empty());
+    }
+    fs::remove_dir(place.path().join("empty")).unwrap();
+    assert_eq!(names(place.path().to_owned()), before);
+
+    // What stood there before stays.
+    place.run(&Scripted::default());
+    let run = names(place.path().join("run"));
+    assert!(refuse("run", &manifest, Some(segments)).contains("other segments"));
+    assert!(refuse("run", &twice, None).contains("stands twice"));
+    assert_eq!(names(place.path().join("run")), run);
+    assert!(place.run(&Scripted::default()).is_complete());
+}
+
+#[test]
+fn records_that_a_model_was_trained_on_end_no_run() {
+    let place = Place::new(50);
+    let detector = Scripted { batch: 1, ..Scripted::default() };
+    let refusal = || Failure::new(ErrorClass::TrainedOn, "the model was trained on this record");
+    // The first forty of the manifest.
+    *detector.failing.lock().unwrap() = (0..40).map(|i| (format!("id{:04}", i * 7 % 50), refusal())).collect();
+    let options = RunOptions { concurrency: 1, ..RunOptions::default() };
+    let summary = place.score(&detector, &options, &Stop::default()).unwrap();
+    assert_eq!((summary.good, summary.failed, summary.trained_on, summary.stopped), (10, 40, 40, None));
+}
+
+#[test]
 fn two_runs_in_one_folder_are_refused() {
     let place = Place::new(1);
     let first = place.open().unwrap();
@@ -249,13 +308,15 @@ fn two_runs_in_one_folder_are_refused() {
 #[test]
 fn a_limit_takes_the_first_records_and_can_be_raised() {
     let place = Place::new(10);
-    let open = |limit| {
-        RunFolder::open(&place.path().join("run"), &place.path().join("mail.jsonl"), limit).map(|f| f.run().records)
+    let run = |limit| {
+        let mut folder = RunFolder::open(&place.path().join("run"), &place.path().join("mail.jsonl"), limit)?;
+        let preparer = Preparer::new(BaseFolder::open(place.path()).unwrap(), View::Canonical);
+        score(&mut folder, &Scripted::default(), &preparer, &RunOptions::default(), &Stop::default(), &|_| {})
     };
-    assert_eq!(open(Some(3)).unwrap(), 3);
-    assert_eq!(open(Some(5)).unwrap(), 5);
-    assert_eq!(open(None).unwrap(), 10);
-    assert!(matches!(open(Some(3)), Err(DetectorError::OtherRun { .. })));
+    assert_eq!(run(Some(3)).unwrap().good, 3);
+    assert_eq!(run(Some(5)).unwrap().good, 5);
+    assert_eq!(run(None).unwrap().good, 10);
+    assert!(matches!(run(Some(3)), Err(DetectorError::OtherRun { .. })));
 }
 
 #[test]
