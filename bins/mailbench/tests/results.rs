@@ -342,7 +342,7 @@ fn the_naive_view_is_of_the_same_messages() {
     let changes: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(changes["causes"][0]["what"], "good: predictions on the naive view");
     let moved = |measure: &str| changes["movements"].as_array().unwrap().iter().any(|m| m["measure"] == measure);
-    assert!(moved("recall that structure costs") && moved("recall"), "{changes}");
+    assert!(moved("recall_lost") && moved("recall"), "{changes}");
 }
 
 #[test]
@@ -401,6 +401,13 @@ fn diff_names_what_changed() {
     let moved = changes["movements"].as_array().unwrap();
     assert!(moved.iter().any(|m| m["measure"] == "recall" && m["outside_interval"] == true));
     assert!(moved.iter().all(|m| m["detector"] == "good"));
+    assert!(moved.iter().any(|m| m["measure"] == "brier"));
+
+    let csv = text(&mailbench(here, &["diff", &before, &after, "--format", "csv"]).stdout);
+    let begins = |begin: &str| csv.lines().filter(|l| l.starts_with(begin)).count();
+    assert_eq!(begins("kind,what,task,rows,slice,detector,measure,before,after,difference,outside_interval"), 1);
+    assert_eq!((begins("cause,"), begins("cause,settings: seed,,,,,,0,5,,")), (2, 1), "{csv}");
+    assert_eq!(begins("movement,"), moved.len());
 }
 
 #[test]

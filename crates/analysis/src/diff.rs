@@ -3,7 +3,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{Analysis, DetectorResult, Figure, Points, Task};
+use crate::entries::{Entry, figures};
+use crate::{Analysis, DetectorResult, Figure, Task};
 
 /// What changed between two analyses.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -31,13 +32,15 @@ pub struct Cause {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Movement {
-    /// The task.
-    pub task: Task,
-    /// The rows that it is read from: `test`, `whole`, or a part or view of one of them.
+    /// The task; `None` of latency and cost.
+    pub task: Option<Task>,
+    /// The rows that it is read from: `test`, `dev`, `whole` or `all`.
     pub rows: String,
+    /// The part of the rows, view, policy or grouping, as `property=value`; empty for all of them.
+    pub slice: String,
     /// The detector.
     pub detector: String,
-    /// The measure.
+    /// The measure, as the CSV of an analysis names it.
     pub measure: String,
     /// In the first analysis; `None` is undefined.
     pub before: Option<f64>,
@@ -57,6 +60,7 @@ impl Changes {
         changes.cause("population signature", &before.population_signature, &after.population_signature);
         changes.json("settings", &before.settings, &after.settings);
         changes.json("population", &before.population, &after.population);
+        changes.json("split", &before.split, &after.split);
         fn by_name(analysis: &Analysis) -> BTreeMap<&str, &DetectorResult> {
             analysis.detectors.iter().map(|d| (d.detector.as_str(), d)).collect()
         }
@@ -69,6 +73,13 @@ impl Changes {
                     let text = |d: Option<&&DetectorResult>| if d.is_some() { "present" } else { "absent" };
                     changes.cause(name, text(old), text(new));
                 }
+            }
+        }
+        let mut old: BTreeMap<Key, Entry> = figures(before).into_iter().map(|e| (key(&e), e)).collect();
+        for after in figures(after) {
+            // What only one of them computes is a setting, and stands among the causes.
+            if let Some(before) = old.remove(&key(&after)) {
+                changes.number(&before.figure, after);
             }
         }
         changes
@@ -128,109 +139,28 @@ impl Changes {
             if let (Some(old), Some(new)) = (old.tasks.get(&task), new.tasks.get(&task)) {
                 self.json(&format!("{name}, {task}: coverage"), &old.coverage, &new.coverage);
             }
-            let (mut old, new) = (numbers(before, name, task), numbers(after, name, task));
-            for (key, after) in new {
-                // What only one of them computes is a setting, and stands among the causes.
-                if let Some(before) = old.remove(&key) {
-                    self.number(name, task, key, &before, &after);
-                }
-            }
         }
     }
 
-    fn number(&mut self, name: &str, task: Task, (rows, measure): Key, before: &Figure, after: &Figure) {
-        let moved = match (before.value, after.value) {
+    fn number(&mut self, before: &Figure, entry: Entry) {
+        let after = entry.figure.value;
+        let moved = match (before.value, after) {
             (Some(a), Some(b)) => (a - b).abs() >= 1e-12,
             (a, b) => a != b,
         };
         if !moved {
             return;
         }
-        let outside_interval = match (before.interval, after.value) {
-            (Some(interval), Some(value)) => !interval.contains(value),
-            _ => false,
-        };
-        let (before, after) = (before.value, after.value);
-        self.movements.push(Movement { task, rows, detector: name.into(), measure, before, after, outside_interval });
+        let outside_interval = before.interval.zip(after).is_some_and(|(interval, value)| !interval.contains(value));
+        let Entry { task, rows, slice, detector, measure, .. } = entry;
+        let (rows, before) = (rows.to_owned(), before.value);
+        self.movements.push(Movement { task, rows, slice, detector, measure, before, after, outside_interval });
     }
 }
 
-/// Rows and measure.
-type Key = (String, String);
+/// What makes two numbers the same one.
+type Key = (Option<Task>, &'static str, String, String, String);
 
-/// Every number of a detector on a task, by the rows that it is read from and its measure.
-fn numbers(analysis: &Analysis, name: &str, task: Task) -> BTreeMap<Key, Figure> {
-    let mut all = BTreeMap::new();
-    let mut points = |rows: &str, points: &Points| {
-        for (measure, read) in MEASURES {
-            all.insert((rows.to_owned(), measure.to_owned()), *read(points));
-        }
-    };
-    let detector = analysis.detector(name);
-    let result = detector.and_then(|d| d.tasks.get(&task));
-    if let Some(result) = result {
-        points("test", &result.test);
-        points("whole", &result.whole);
-    }
-    if let Some(found) = analysis.scenario_level.as_ref().and_then(|h| h.tasks.get(&task)?.get(name)) {
-        points("test, scenarios kept together", found);
-    }
-    let views = [("test", &analysis.views_test), ("whole", &analysis.views)];
-    let views = || views.into_iter().filter_map(|(rows, v)| Some((rows, v.iter().find(|v| v.detector == name)?)));
-    for (rows, view) in views().filter(|_| task == Task::Injection) {
-        points(&format!("{rows}, naive view"), &view.naive);
-    }
-    let mut one = |rows: String, measure: &str, figure: Figure| {
-        all.insert((rows, measure.to_owned()), figure);
-    };
-    for (rows, view) in views().filter(|_| task == Task::Injection) {
-        one(rows.to_owned(), "recall that structure costs", view.recall_lost);
-        for s in &view.surfaces {
-            one(format!("{rows}, {}", s.name), "recall that structure costs", s.recall_lost);
-        }
-    }
-    if let Some(tuned) = result.and_then(|r| r.dev_tuned) {
-        let threshold = Figure { value: tuned.threshold, ..Figure::default() };
-        for (measure, figure) in [("threshold", threshold), ("recall", tuned.recall), ("fpr", tuned.fpr)] {
-            one("test, tuned on dev".into(), measure, figure);
-        }
-    }
-    if let Some(tiers) = detector.and_then(|d| d.two_tier).filter(|_| task == Task::Injection) {
-        for (rows, recall, fpr) in [
-            ("test, two tiers", tiers.test_recall, tiers.test_fpr),
-            ("test, one tier", tiers.single_test_recall, tiers.single_test_fpr),
-        ] {
-            for (measure, value) in [("recall", recall), ("fpr", fpr)] {
-                one(rows.into(), measure, Figure { value, ..Figure::default() });
-            }
-        }
-    }
-    for c in analysis.comparisons.iter().filter(|c| c.detector == name && c.task == task) {
-        for (measure, d) in
-            [("auc", c.auc), ("tpr_at_target_fpr", c.tpr_at_target_fpr), ("recall", c.recall), ("fpr", c.fpr)]
-        {
-            one(format!("test, against {}", c.baseline), measure, d.difference);
-        }
-    }
-    for slices in result.into_iter().flat_map(|r| &r.slices) {
-        for s in &slices.slices {
-            let rows = format!("whole, {} {}", slices.by, s.name);
-            one(rows.clone(), "recall", s.recall);
-            one(rows.clone(), "fpr", s.fpr);
-            one(rows, "auc", Figure { value: s.auc, ..Figure::default() });
-        }
-    }
-    all
+fn key(e: &Entry) -> Key {
+    (e.task, e.rows, e.slice.clone(), e.detector.clone(), e.measure.clone())
 }
-
-/// A measure's name and where it stands.
-type Read = (&'static str, fn(&Points) -> &Figure);
-
-const MEASURES: [Read; 6] = [
-    ("auc", |p| &p.auc),
-    ("tpr_at_target_fpr", |p| &p.tpr_at_target_fpr),
-    ("recall", |p| &p.recall),
-    ("fpr", |p| &p.fpr),
-    ("precision", |p| &p.precision),
-    ("average_precision", |p| &p.average_precision),
-];

@@ -44,6 +44,20 @@ impl Fault {
             Self::OutOfRange => "out of range",
         }
     }
+
+    /// The kind as its field is named in JSON.
+    pub(crate) const fn key(self) -> &'static str {
+        match self {
+            Self::Absent => "absent",
+            Self::Error => "error",
+            Self::Timeout => "timeout",
+            Self::Null => "null",
+            Self::Nan => "nan",
+            Self::Infinite => "infinite",
+            Self::Text => "text",
+            Self::OutOfRange => "out_of_range",
+        }
+    }
 }
 
 impl fmt::Display for Fault {

@@ -30,6 +30,7 @@
 
 mod analyze;
 mod diff;
+mod entries;
 mod error;
 mod fault;
 mod figure;

@@ -21,6 +21,7 @@ impl Prepared<'_> {
         Ok(DetectorResult {
             detector: column.detector.clone(),
             judge: column.judge,
+            only: column.only,
             layout: column.layout,
             predictions_sha256: column.sha256.clone(),
             identity: column.identity.clone(),

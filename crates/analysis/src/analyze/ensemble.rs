@@ -38,6 +38,7 @@ pub(super) fn mean(wanted: &Ensemble, columns: &[Column]) -> Result<Column, Anal
         detector: wanted.name.clone(),
         sha256: String::new(),
         identity,
+        only: members.iter().map(|m| m.only).reduce(|a, b| a.filter(|_| a == b)).flatten(),
         layout: if members.iter().any(|m| m.layout == Layout::TaskScores) { Layout::TaskScores } else { Layout::Score },
         judge: false,
         pi: mean_of(|c| &c.pi),

@@ -118,6 +118,9 @@ pub struct DetectorResult {
     pub detector: String,
     /// Whether it is a judge.
     pub judge: bool,
+    /// The one task that it is for, where its run says that it has no other; its figures on the other task enter no mean.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub only: Option<Task>,
     /// How its rows give scores.
     pub layout: Layout,
     /// SHA-256 of the predictions file; empty for an ensemble.
@@ -140,6 +143,12 @@ pub struct DetectorResult {
 }
 
 impl DetectorResult {
+    /// Whether the detector is for the task, as far as its run says.
+    #[must_use]
+    pub fn is_for(&self, task: Task) -> bool {
+        self.only.is_none_or(|only| only == task)
+    }
+
     /// The name in tables, which says when the results were not computed here.
     pub(crate) fn shown(&self) -> String {
         let mark = if self.carried_forward { " (carried forward)" } else { "" };

@@ -213,6 +213,20 @@ impl Tally {
         };
         let (n_pos, n_neg) = (confusion.positives(), confusion.negatives());
         let flagged = confusion.true_positives + confusion.false_positives;
+        // A missing score that speaks against the detector flags a negative and not a positive; one that speaks for it the reverse.
+        let worst = Confusion {
+            false_positives: confusion.false_positives + missing_neg,
+            false_negatives: confusion.false_negatives + missing_pos,
+            ..confusion
+        };
+        let best = Confusion {
+            true_positives: confusion.true_positives + missing_pos,
+            true_negatives: confusion.true_negatives + missing_neg,
+            ..confusion
+        };
+        let decided = |figure: Figure, read: fn(&Confusion) -> f64| {
+            if missing_pos + missing_neg > 0 { figure.bounds(read(&worst), read(&best)) } else { figure }
+        };
         let auc_interval = match defined(measured.auc) {
             Some(auc) => score_auc_interval(auc, n_pos, n_neg, CONFIDENCE).map_err(AnalysisError::metrics("AUC"))?,
             None => None,
@@ -223,9 +237,9 @@ impl Tally {
             n_neg,
             missing_pos,
             missing_neg,
-            precision: rate(confusion.true_positives, flagged, 0, true)?,
+            precision: decided(rate(confusion.true_positives, flagged, 0, true)?, Confusion::precision),
             recall: rate(confusion.true_positives, n_pos, missing_pos, true)?,
-            f1: Figure::bare(confusion.f1()),
+            f1: decided(Figure::bare(confusion.f1()), Confusion::f1),
             fpr: rate(confusion.false_positives, n_neg, missing_neg, false)?,
             confusion,
             roc_auc: bounded(Figure::with_interval(measured.auc, auc_interval, IntervalKind::Score), |m| m.auc),

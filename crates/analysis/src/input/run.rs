@@ -47,6 +47,8 @@ pub struct Column {
     pub sha256: String,
     /// What the run says of the detector: version, model, parameters.
     pub identity: BTreeMap<String, serde_json::Value>,
+    /// The one task that the detector is for, where the run says that it has no other.
+    pub only: Option<Task>,
     /// How rows give scores.
     pub layout: Layout,
     /// Whether the detector is a judge: it defines the population and gets a tuned threshold.
@@ -82,6 +84,7 @@ impl Column {
             detector: detector.into(),
             sha256: String::new(),
             identity: BTreeMap::new(),
+            only: None,
             layout: Layout::TaskScores,
             judge: false,
             pi: Vec::new(),
@@ -184,6 +187,7 @@ impl Run {
         for column in &mut columns {
             let known = about.as_ref().and_then(|a| a.detectors.get(&column.detector));
             column.identity = known.map(|d| d.identity.clone()).unwrap_or_default();
+            column.only = known.and_then(RunDetector::only);
         }
         let names: Vec<&str> = columns.iter().map(|c| c.detector.as_str()).collect();
         let absent = check_detectors(request, about.as_ref(), &names)?;
@@ -259,7 +263,19 @@ pub(crate) struct RunFile {
 struct RunDetector {
     file: String,
     #[serde(default)]
+    task: String,
+    #[serde(default)]
     identity: BTreeMap<String, serde_json::Value>,
+}
+
+impl RunDetector {
+    fn only(&self) -> Option<Task> {
+        match self.task.as_str() {
+            "injection" => Some(Task::Injection),
+            "phishing" => Some(Task::Phishing),
+            _ => None,
+        }
+    }
 }
 
 fn read_run_file(folder: &Path) -> Result<Option<RunFile>, AnalysisError> {
@@ -396,6 +412,7 @@ fn read_column(
         layout: votes.layout(),
         sha256: reader.digest(),
         identity: BTreeMap::new(),
+        only: None,
         pi: Vec::with_capacity(rows.len()),
         phishing: Vec::with_capacity(rows.len()),
         any: Vec::with_capacity(rows.len()),

@@ -1,110 +1,126 @@
 use wardline_report::{Column, Table};
 
-use crate::{Analysis, Figure, Grade};
+use crate::entries::{figures, particulars};
+use crate::{Analysis, Cost, Fault, Figure, Grade, Graded, GradedTask, Task};
 
-/// One row a figure, with full precision; an undefined number is an empty cell. The last column says whether the row was carried
-/// forward from a reference.
+/// One row a number, with full precision; an undefined number is an empty cell, and so is what does not apply. Figures come first, then
+/// what stands behind them: coverage, p-values, bins, counts. The last column says whether the row was carried forward from a reference.
 #[must_use]
 pub fn analysis_csv(analysis: &Analysis) -> String {
     let mut rows = Rows::new(Some("carried_forward"));
-    for d in &analysis.detectors {
-        for (task, result) in &d.tasks {
-            for (half, p) in [("test", &result.test), ("whole", &result.whole)] {
-                let n = (p.n_pos, p.n_neg);
-                for (name, figure) in [
-                    ("auc", &p.auc),
-                    ("tpr_at_target_fpr", &p.tpr_at_target_fpr),
-                    ("realised_fpr", &Figure { value: p.realised_fpr, ..Figure::default() }),
-                    ("attainable_threshold", &Figure { value: p.attainable_threshold, ..Figure::default() }),
-                    ("recall", &p.recall),
-                    ("fpr", &p.fpr),
-                    ("precision", &p.precision),
-                    ("average_precision", &p.average_precision),
-                ] {
-                    rows.push([task.as_str(), half, "", &d.detector, name], n, figure, Some(d.carried_forward));
-                }
-            }
-            for slices in &result.slices {
-                for s in &slices.slices {
-                    let n = (s.n_pos, s.n_neg);
-                    for (name, figure) in [
-                        ("auc", &Figure { value: s.auc, ..Figure::default() }),
-                        ("tpr_at_target_fpr", &Figure { value: s.tpr_at_target_fpr, ..Figure::default() }),
-                        ("recall", &s.recall),
-                        ("fpr", &s.fpr),
-                    ] {
-                        rows.push(
-                            [task.as_str(), "whole", &format!("{}={}", slices.by, s.name), &d.detector, name],
-                            n,
-                            figure,
-                            Some(d.carried_forward),
-                        );
-                    }
-                }
-            }
-        }
-    }
-    for c in &analysis.comparisons {
-        for (name, d) in
-            [("auc", &c.auc), ("tpr_at_target_fpr", &c.tpr_at_target_fpr), ("recall", &c.recall), ("fpr", &c.fpr)]
-        {
-            let against = format!("minus {}", c.baseline);
-            rows.push([c.task.as_str(), "test", &against, &c.detector, name], (c.rows, 0), &d.difference, Some(false));
-        }
+    for e in figures(analysis).iter().chain(&particulars(analysis)) {
+        let task = e.task.map_or("", Task::as_str);
+        rows.push([task, e.rows, &e.slice, &e.detector, &e.measure], e.n, &e.figure, Some(e.carried_forward));
     }
     rows.0.to_csv()
 }
 
-/// One row a figure of a grade.
+/// One row a number of a grade, as [`analysis_csv`].
 #[must_use]
 pub fn grade_csv(grade: &Grade) -> String {
     let mut rows = Rows::new(None);
     for d in &grade.detectors {
         for (task, t) in &d.tasks {
-            let n = (t.n_pos, t.n_neg);
-            for (name, figure) in [
-                ("precision", &t.precision),
-                ("recall", &t.recall),
-                ("f1", &t.f1),
-                ("fpr", &t.fpr),
-                ("roc_auc", &t.roc_auc),
-                ("pr_auc", &t.pr_auc),
-                ("tpr_at_1pct_fpr", &t.tpr_at_1pct_fpr),
-                ("tpr_at_0.1pct_fpr", &t.tpr_at_01pct_fpr),
-            ] {
-                rows.push([task.as_str(), "whole", "", &d.detector, name], n, figure, None);
-            }
-            for s in &t.slices {
-                let n = (s.n_pos, s.n_neg);
-                let slice = format!("{}={}", s.by, s.name);
-                for (name, figure) in [("recall", &s.recall), ("fpr", &s.fpr)] {
-                    rows.push([task.as_str(), "whole", &slice, &d.detector, name], n, figure, None);
-                }
-            }
+            graded(&mut rows, *task, &d.detector, t);
         }
+        let cross = ["pi", "all", "", &d.detector, "cross_fire_on_phishing"];
+        rows.push(cross, None, &d.cross_fire_on_phishing, None);
+        cost(&mut rows, d, &d.cost);
     }
     rows.0.to_csv()
+}
+
+fn graded(rows: &mut Rows, task: Task, detector: &str, t: &GradedTask) {
+    let n = Some((t.n_pos, t.n_neg));
+    for (measure, figure) in [
+        ("precision", t.precision),
+        ("recall", t.recall),
+        ("f1", t.f1),
+        ("fpr", t.fpr),
+        ("roc_auc", t.roc_auc),
+        ("pr_auc", t.pr_auc),
+        ("tpr_at_1pct_fpr", t.tpr_at_1pct_fpr),
+        ("realised_fpr_1pct", value(t.realised_fpr_1pct)),
+        ("threshold_1pct", value(t.threshold_1pct)),
+        ("tpr_at_0.1pct_fpr", t.tpr_at_01pct_fpr),
+        ("realised_fpr_0.1pct", value(t.realised_fpr_01pct)),
+    ] {
+        rows.push([task.as_str(), "whole", "", detector, measure], n, &figure, None);
+    }
+    let c = &t.confusion;
+    for (measure, count) in [
+        ("true_positives", c.true_positives),
+        ("false_positives", c.false_positives),
+        ("true_negatives", c.true_negatives),
+        ("false_negatives", c.false_negatives),
+        ("missing_pos", t.missing_pos),
+        ("missing_neg", t.missing_neg),
+        ("expected", t.coverage.expected),
+        ("scored", t.coverage.scored),
+    ] {
+        rows.push([task.as_str(), "whole", "", detector, measure], None, &value(Some(count as f64)), None);
+    }
+    for fault in Fault::ALL {
+        let measure = format!("without_score_{}", fault.key());
+        rows.push(
+            [task.as_str(), "whole", "", detector, &measure],
+            None,
+            &value(Some(t.coverage.of(fault) as f64)),
+            None,
+        );
+    }
+    for s in &t.slices {
+        let slice = format!("{}={}", s.by, s.name);
+        for (measure, figure) in [("recall", &s.recall), ("fpr", &s.fpr)] {
+            rows.push([task.as_str(), "whole", &slice, detector, measure], Some((s.n_pos, s.n_neg)), figure, None);
+        }
+    }
+}
+
+fn cost(rows: &mut Rows, d: &Graded, c: &Cost) {
+    for (measure, number) in [
+        ("latency_ms_p50", c.latency_ms_p50),
+        ("latency_ms_p95", c.latency_ms_p95),
+        ("requests", Some(c.requests as f64)),
+        ("input_tokens", Some(c.input_tokens as f64)),
+        ("output_tokens", Some(c.output_tokens as f64)),
+    ] {
+        rows.push(["", "all", "", &d.detector, measure], None, &value(number), None);
+    }
+}
+
+fn value(value: Option<f64>) -> Figure {
+    Figure { value, ..Figure::default() }
+}
+
+/// How the interval was made, as JSON names it.
+fn method(figure: &Figure) -> Option<String> {
+    serde_json::to_value(figure.method?).ok()?.as_str().map(str::to_owned)
 }
 
 struct Rows(Table);
 
 impl Rows {
     fn new(last: Option<&'static str>) -> Self {
-        let names =
-            ["task", "rows", "slice", "detector", "measure", "n_pos", "n_neg", "value", "low", "high", "worst", "best"];
+        let names = [
+            "task", "rows", "slice", "detector", "measure", "n_pos", "n_neg", "value", "low", "high", "worst", "best",
+            "method",
+        ];
         Self(Table::new(names.into_iter().chain(last).map(Column::text)))
     }
 
-    fn push(&mut self, names: [&str; 5], (n_pos, n_neg): (u64, u64), figure: &Figure, last: Option<bool>) {
+    fn push(&mut self, names: [&str; 5], n: Option<(u64, u64)>, figure: &Figure, last: Option<bool>) {
         let number = |v: Option<f64>| v.map_or(String::new(), |v| v.to_string());
+        let count = |of: fn((u64, u64)) -> u64| n.map_or(String::new(), |n| of(n).to_string());
         let numbers = [
-            n_pos.to_string(),
-            n_neg.to_string(),
+            count(|n| n.0),
+            count(|n| n.1),
             number(figure.value),
             number(figure.interval.map(|i| i.low)),
             number(figure.interval.map(|i| i.high)),
             number(figure.worst),
             number(figure.best),
+            method(figure).unwrap_or_default(),
         ];
         let last = last.map(|carried| carried.to_string());
         self.0.row(names.map(str::to_owned).into_iter().chain(numbers).chain(last));

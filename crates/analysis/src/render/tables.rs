@@ -74,7 +74,12 @@ fn headline(analysis: &Analysis, task: Task) -> TitledTable {
         count(counts.test_neg)
     );
     let mut titled = TitledTable::new(title, table);
-    titled.notes.push(format!("mean AUC {}", mean(rows().map(|(_, p)| p.auc.value))));
+    let others: Vec<String> = rows().filter(|(d, _)| !d.is_for(task)).map(|(d, _)| d.shown()).collect();
+    let mut note = format!("mean AUC {}", mean(rows().filter(|(d, _)| d.is_for(task)).map(|(_, p)| p.auc.value)));
+    if !others.is_empty() {
+        note.push_str(&format!("; not in it, for they are for another task: {}", others.join(", ")));
+    }
+    titled.notes.push(note);
     titled
 }
 
