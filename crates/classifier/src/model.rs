@@ -48,9 +48,9 @@ pub struct LoadOptions {
 }
 
 impl LoadOptions {
-    /// The registry's label and windows, batches of 2,048 tokens.
+    /// The registry's label and windows, batches of 512 tokens.
     pub fn new(engine: Engine, threads: usize) -> Self {
-        Self { engine, threads, positive_label: None, chunking: None, batch_tokens: 2048 }
+        Self { engine, threads, positive_label: None, chunking: None, batch_tokens: 512 }
     }
 }
 
@@ -370,19 +370,26 @@ impl Classifier {
         Ok(scores.collect())
     }
 
-    /// Windows of each text, tokenized on several threads.
+    /// Windows of each text, tokenized on several threads: each takes the next text, as lengths differ much.
     fn cut(&self, texts: &[&str]) -> Result<Vec<Vec<Vec<u32>>>, ClassifierError> {
-        let share = texts.len().div_ceil(self.threads).max(1);
+        let next = AtomicUsize::new(0);
+        let tokenize = || -> Result<Vec<_>, String> {
+            let mut done = Vec::new();
+            loop {
+                let i = next.fetch_add(1, Ordering::Relaxed);
+                let Some(text) = texts.get(i) else { return Ok(done) };
+                done.push((i, self.cutter.windows(text)?));
+            }
+        };
         let parts: Vec<Result<Vec<_>, String>> = thread::scope(|scope| {
-            let running: Vec<_> = texts
-                .chunks(share)
-                .map(|part| scope.spawn(|| part.iter().map(|t| self.cutter.windows(t)).collect()))
-                .collect();
+            let running: Vec<_> = (0..self.threads).map(|_| scope.spawn(tokenize)).collect();
             running.into_iter().map(|r| r.join().unwrap_or_else(|_| Err("the tokenizer failed".to_owned()))).collect()
         });
-        let mut all = Vec::with_capacity(texts.len());
+        let mut all = vec![Vec::new(); texts.len()];
         for part in parts {
-            all.extend(part.map_err(|m| self.refused(m))?);
+            for (i, windows) in part.map_err(|m| self.refused(m))? {
+                all[i] = windows;
+            }
         }
         Ok(all)
     }

@@ -1,6 +1,6 @@
 //! Models that cannot be run are refused by name, each in one line.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
 #![cfg(feature = "candle")]
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::fs;
 use std::path::Path;

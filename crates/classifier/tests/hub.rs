@@ -1,6 +1,6 @@
 //! Fetching from a hub: a server on this machine that speaks the hub's layout gives a tiny model.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
 #![cfg(all(feature = "candle", feature = "hub"))]
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::collections::BTreeMap;
 use std::fs;

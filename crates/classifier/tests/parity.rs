@@ -1,6 +1,6 @@
 //! Tiny models of every architecture give the logits of the reference implementation, in every engine and batch.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
 #![cfg(any(feature = "candle", feature = "ort"))]
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

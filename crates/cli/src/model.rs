@@ -41,7 +41,7 @@ pub struct ModelArgs {
     pub max_windows: Option<usize>,
 
     /// Tokens of a batch, which bounds memory
-    #[arg(long, value_name = "TOKENS", default_value_t = 2048)]
+    #[arg(long, value_name = "TOKENS", default_value_t = 512)]
     pub batch_tokens: usize,
 }
 
