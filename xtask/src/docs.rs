@@ -10,7 +10,7 @@ use std::process::Command;
 
 use wardline_cli::{Exit, Failure, Stdout, data_dir};
 
-use crate::shell::{cargo, root, step};
+use crate::shell::{built, cargo, root, step};
 
 /// Write the tables and command references of the documents anew
 #[derive(clap::Args)]
@@ -93,7 +93,7 @@ fn output_of(command: &str, data: &Path) -> Result<String, String> {
     let mut words = command.split_whitespace();
     let program =
         words.next().filter(|p| ["deveval", "mailbench"].contains(p)).ok_or("only our own commands are run")?;
-    let output = Command::new(root().join("target/debug").join(program))
+    let output = Command::new(built("debug", program).map_err(|e| e.to_string())?)
         .args(words)
         .current_dir(root())
         .env("WARDLINE_DATA", data)

@@ -37,7 +37,7 @@ const FLAGS: [&str; 7] = [
 pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
     let fuzz = root().join("fuzz");
     let host = host()?;
-    let mut build = cargo(&["build", "--release", "--locked", "--target", &host]);
+    let mut build = cargo(&["build", "--release", "--locked", "--target", &host, "--target-dir", "target"]);
     build.current_dir(&fuzz).env("RUSTFLAGS", FLAGS.join(" "));
     step(out, "build the fuzz targets", &mut build)?;
     let names: Vec<&str> =

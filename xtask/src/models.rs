@@ -8,7 +8,7 @@ use std::process::Command;
 
 use wardline_cli::{Exit, Failure, Stdout};
 
-use crate::shell::{cargo, root, step};
+use crate::shell::{built, cargo, root, step};
 
 /// Its key in the registry.
 pub(crate) const MODEL: &str = "jailguard";
@@ -23,7 +23,7 @@ const TOLERANCE: f64 = 1e-4;
 pub(crate) fn build(out: &mut Stdout) -> Result<PathBuf, Failure> {
     let args = ["build", "--release", "--locked", "--package", "deveval", "--features", "deveval/inference"];
     step(out, "build deveval with models", &mut cargo(&args))?;
-    Ok(root().join("target/release/deveval"))
+    built("release", "deveval")
 }
 
 /// Fetches the model unless it is there.

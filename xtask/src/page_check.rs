@@ -9,7 +9,7 @@ use serde::Deserialize;
 use wardline_cli::{Exit, Failure, Stdout};
 
 use crate::features;
-use crate::shell::{cargo, root, step};
+use crate::shell::{built, cargo, root, step};
 
 /// What npm is asked for: the rules, and the driver of the browser.
 const PACKAGES: [&str; 2] = ["axe-core@4.14.1", "puppeteer-core@24.43.1"];
@@ -109,8 +109,8 @@ fn large(folder: &Path, out: &mut Stdout) -> Result<PathBuf, Failure> {
     if written.exists() {
         fs::remove_dir_all(&written)?;
     }
-    let program = |name: &str| Command::new(root().join("target/debug").join(name));
-    step(out, "write a synthetic run", program("examples/synthetic_run").arg(&written))?;
+    let program = |name: &str| built("debug", name).map(Command::new);
+    step(out, "write a synthetic run", program("examples/synthetic_run")?.arg(&written))?;
     let run = written.join("run");
     let originals: Vec<PathBuf> = fs::read_dir(&run)?.map(|e| e.map(|e| e.path())).collect::<Result<_, _>>()?;
     let mut names: Vec<PathBuf> = originals.into_iter().filter(|p| !p.ends_with("manifest_used.jsonl")).collect();
@@ -126,7 +126,7 @@ fn large(folder: &Path, out: &mut Stdout) -> Result<PathBuf, Failure> {
             wanted -= 1;
         }
     }
-    let mut analyze = program("mailbench");
+    let mut analyze = program("mailbench")?;
     analyze.args(["analyze", "--baseline", "judge:small", "--group-by", "base_scenario_id", "--replicates", "100"]);
     // The judges and the copies are not on the naive view.
     analyze.arg("--allow-missing-predictions").arg(&run);

@@ -11,7 +11,7 @@ use wardline_cli::{Exit, Failure, Stdout, data_dir};
 use crate::figures::{self, Run};
 use crate::models;
 use crate::results;
-use crate::shell::{cargo, root, step};
+use crate::shell::{built, cargo, step};
 
 /// Build everything and compare every published figure with ours
 ///
@@ -83,7 +83,7 @@ pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
 /// `deveval` without models.
 fn plain(out: &mut Stdout) -> Result<PathBuf, Failure> {
     step(out, "build deveval", &mut cargo(&["build", "--release", "--locked", "--package", "deveval"]))?;
-    Ok(root().join("target/release/deveval"))
+    built("release", "deveval")
 }
 
 /// The page of the reference defenses and the classifier on pairs.

@@ -12,7 +12,7 @@ use std::process::Command;
 use serde_json::Value;
 use wardline_cli::{Exit, Failure, Stdout, data_dir};
 
-use crate::shell::{cargo, root, step};
+use crate::shell::{built, cargo, root, step};
 
 /// Write the tables of docs/results.md anew: corpora, training, scores, analysis
 #[derive(clap::Args)]
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
 /// Builds `mailbench` for measuring.
 pub(crate) fn build(out: &mut Stdout) -> Result<PathBuf, Failure> {
     step(out, "build mailbench", &mut cargo(&["build", "--release", "--locked", "--package", "mailbench"]))?;
-    Ok(root().join(format!("target/release/mailbench{}", std::env::consts::EXE_SUFFIX)))
+    built("release", "mailbench")
 }
 
 /// Measures what can be built here and writes, or checks, its tables in the document.

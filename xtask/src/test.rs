@@ -11,7 +11,7 @@ use crate::features;
 use crate::models;
 use crate::reproduce::compare_figures;
 use crate::results;
-use crate::shell::{cargo, root, step};
+use crate::shell::{built, cargo, root, step};
 
 /// Run every test of the project; builds the corpora first
 #[derive(clap::Args)]
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
         "build the binaries",
         &mut cargo(&["build", "--workspace", "--bins", "--locked", "--features", &features]),
     )?;
-    let deveval = root().join("target/debug/deveval");
+    let deveval = built("debug", "deveval")?;
 
     let mut build = Command::new(&deveval);
     build.args(["corpora", "build", "--data-dir"]).arg(&data);
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
     docs::refresh(&data, true, out)?;
     writeln!(out, "== results of the mail benchmark")?;
     let upstream = Some(root().join(BESIDE[0].1)).filter(|folder| folder.is_dir());
-    let mailbench = root().join("target/debug/mailbench");
+    let mailbench = built("debug", "mailbench")?;
     results::refresh(&mailbench, &data, args.python.as_deref(), upstream.as_deref(), true, out)?;
     for script in ACCEPT.map(|name| root().join("../shared/accept").join(name)) {
         if script.is_file() {

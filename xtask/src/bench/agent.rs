@@ -10,7 +10,7 @@ use wardline_cli::{Exit, Failure, Stdout, data_dir};
 use wardline_report::{Column, Table};
 
 use super::median;
-use crate::shell::{cargo, root, step};
+use crate::shell::{built, cargo, step};
 
 /// Scoring the corpora, and with --build building them
 #[derive(clap::Args)]
@@ -38,7 +38,7 @@ const BUILDING: f64 = 180.0;
 pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
     let data = data_dir(args.data_dir.as_deref())?.path;
     step(out, "build deveval", &mut cargo(&["build", "--release", "--package", "deveval"]))?;
-    let deveval = root().join("target/release/deveval");
+    let deveval = built("release", "deveval")?;
     let columns = ["command", "median", "bound", ""];
     let mut table = Table::new(columns.map(Column::text));
     let mut missed = 0;

@@ -9,7 +9,7 @@ use wardline_cli::{Exit, Failure, Stdout};
 
 use super::median;
 use crate::python;
-use crate::shell::{cargo, root, step};
+use crate::shell::{built, cargo, root, step};
 
 /// What `mailbench` promises.
 const MOST_MILLISECONDS: f64 = 1500.0;
@@ -31,18 +31,15 @@ pub(super) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
         let build = ["build", "--quiet", "--release", "--package", "wardline-analysis", "--example", example];
         step(out, &format!("build {example}"), &mut cargo(&build))?;
     }
-    let example = |name: &str| {
-        Command::new(root().join("target/release/examples").join(format!("{name}{}", std::env::consts::EXE_SUFFIX)))
-    };
     let folder = root().join("target/bench/analyze");
     fs::create_dir_all(&folder)?;
-    step(out, "write the synthetic run", example("synthetic_run").arg(&folder))?;
+    step(out, "write the synthetic run", example("synthetic_run")?.arg(&folder))?;
     let (run, naive) = (folder.join("run"), folder.join("naive"));
 
     let mut ours: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for _ in 0..REPEATS {
         for (name, value) in
-            printed(example("analysis_speed").arg("analyze").args([&run, &naive]).arg(folder.join("ours.json")))?
+            printed(example("analysis_speed")?.arg("analyze").args([&run, &naive]).arg(folder.join("ours.json")))?
         {
             ours.entry(name).or_default().push(value);
         }
@@ -72,7 +69,7 @@ pub(super) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
         theirs / usual
     )?;
 
-    let graded = grading(args.predictions, &folder, &example, out)?;
+    let graded = grading(args.predictions, &folder, out)?;
     // The script computes what the first does; the second adds intervals that the script has not.
     if numpy.max(usual) > MOST_MILLISECONDS || theirs / numpy < LEAST_RATIO || graded > MOST_GRADE_SECONDS {
         let aim = format!(
@@ -83,22 +80,21 @@ pub(super) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
+fn example(name: &str) -> Result<Command, Failure> {
+    built("release", &format!("examples/{name}")).map(Command::new)
+}
+
 /// Seconds to grade many predictions; the memory of a fifth of them stands beside.
-fn grading(
-    predictions: u64,
-    folder: &Path,
-    example: &dyn Fn(&str) -> Command,
-    out: &mut Stdout,
-) -> Result<f64, Failure> {
+fn grading(predictions: u64, folder: &Path, out: &mut Stdout) -> Result<f64, Failure> {
     let mut seconds = 0.0;
     for n in [predictions / 5, predictions] {
         let many = folder.join("many");
         step(
             out,
             &format!("write {n} predictions"),
-            example("analysis_speed").arg("write").arg(&many).args([&n.to_string(), "1001"]),
+            example("analysis_speed")?.arg("write").arg(&many).args([&n.to_string(), "1001"]),
         )?;
-        let found = printed(example("analysis_speed").arg("grade").arg(&many))?;
+        let found = printed(example("analysis_speed")?.arg("grade").arg(&many))?;
         let of = |name: &str| found.iter().find(|(n, _)| n == name).map_or(f64::NAN, |(_, v)| *v);
         seconds = of("grade") / 1000.0;
         writeln!(

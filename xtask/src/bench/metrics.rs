@@ -5,7 +5,7 @@ use std::process::Command;
 use wardline_cli::{Exit, Failure, Stdout};
 
 use crate::python;
-use crate::shell::{cargo, root, step};
+use crate::shell::{built, cargo, root, step};
 
 /// Replicates that the plain way is timed on; its time for 1,000 is scaled from their median.
 const PLAIN: usize = 100;
@@ -34,8 +34,7 @@ pub(super) fn run(_: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
     }
     let plain = read(&mut plain)?;
     let ours = |replicates: usize| {
-        let name = format!("release/examples/bootstrap_speed{}", std::env::consts::EXE_SUFFIX);
-        let mut speed = Command::new(root().join("target").join(name));
+        let mut speed = Command::new(built("release", "examples/bootstrap_speed")?);
         speed.arg(&rows).arg(replicates.to_string());
         read(&mut speed)
     };

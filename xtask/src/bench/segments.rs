@@ -5,7 +5,7 @@ use wait4::Wait4;
 use wardline_cli::{Exit, Failure, Stdout};
 
 use super::median;
-use crate::shell::{cargo, root, step};
+use crate::shell::{built, cargo, root, step};
 
 /// What the crate promises: see its documentation.
 const LEAST_MESSAGES: f64 = 6000.0;
@@ -40,8 +40,8 @@ pub(super) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
     if missed.is_empty() { Ok(Exit::Ok) } else { Err(Failure::new(Exit::Failed, missed.join("; "))) }
 }
 
-fn program() -> Command {
-    Command::new(root().join(format!("target/release/examples/extraction_speed{}", std::env::consts::EXE_SUFFIX)))
+fn program() -> Result<Command, Failure> {
+    built("release", "examples/extraction_speed").map(Command::new)
 }
 
 fn numbers(printed: &str, name: &str) -> Vec<f64> {
@@ -60,7 +60,7 @@ fn printed(command: &mut Command) -> Result<String, Failure> {
 fn corpus(args: &Args, folder: &std::path::Path, out: &mut Stdout, missed: &mut Vec<String>) -> Result<(), Failure> {
     let ours = |threads: &str| {
         let repeats = args.repeats.to_string();
-        printed(program().args(["corpus", threads, &repeats]).arg(folder))
+        printed(program()?.args(["corpus", threads, &repeats]).arg(folder))
     };
     let script = root().join("crates/segments/benches/naive_walk.py");
     let one = ours("1")?;
@@ -97,10 +97,10 @@ fn corpus(args: &Args, folder: &std::path::Path, out: &mut Stdout, missed: &mut 
 }
 
 fn bombs(out: &mut Stdout, missed: &mut Vec<String>) -> Result<(), Failure> {
-    let names = printed(program().arg("bombs"))?;
+    let names = printed(program()?.arg("bombs"))?;
     writeln!(out, "{:<18} {:>12} {:>8} {:>8} truncated", "bomb", "input bytes", "ms", "MiB")?;
     for name in names.lines() {
-        let mut child = program().args(["bomb", name]).stdout(Stdio::piped()).spawn()?;
+        let mut child = program()?.args(["bomb", name]).stdout(Stdio::piped()).spawn()?;
         let mut text = String::new();
         if let Some(mut stdout) = child.stdout.take() {
             std::io::Read::read_to_string(&mut stdout, &mut text)?;
