@@ -243,6 +243,13 @@ fn flags_without_effect_are_refused() {
 
 #[cfg(feature = "inference")]
 #[test]
+fn a_library_that_no_engine_opens_is_refused() {
+    let said = error(&["score", "--model-dir", ".", "--corpus", "bundled", "--timing", "--onnxruntime", "x.so"]);
+    assert!(said.contains("--onnxruntime goes with --engine onnxruntime"), "{said}");
+}
+
+#[cfg(feature = "inference")]
+#[test]
 fn a_file_without_texts_gives_no_table() {
     let folder = tempfile::tempdir().unwrap();
     let (texts, out) = (folder.path().join("texts.jsonl"), folder.path().join("t.json"));

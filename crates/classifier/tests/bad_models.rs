@@ -196,6 +196,7 @@ fn a_table_of_another_engine_or_cut_is_not_gone_on_with() {
     let ours = table.runtime["engine"].clone();
     for (engine, want) in [
         (Some("ONNX Runtime"), "t.json was begun with ONNX Runtime, not candle"),
+        (Some("candle 0.11, CUDA"), "t.json was begun with candle 0.11, CUDA, not candle 0.11"),
         (None, "an engine that it does not name"),
     ] {
         table.runtime.remove("engine");
@@ -252,6 +253,21 @@ fn a_runtime_that_is_none() {
     assert!(refused_with(folder.path(), &options).contains("no ONNX Runtime library"));
     fs::write(&library, "a text").unwrap();
     assert!(refused_with(folder.path(), &options).contains("is no library of ONNX Runtime"));
+    // Header and names are there; what the header names is not.
+    let mut cut = [b"\x7fELF\x02\x01".as_slice(), &[0; 58], b"OrtGetApiBase\0"].concat();
+    cut[42] = 1;
+    fs::write(&library, cut).unwrap();
+    assert!(refused_with(folder.path(), &options).contains("libonnxruntime.so is cut off"));
+    #[expect(clippy::disallowed_methods, reason = "the library is named by the variable that its users know")]
+    let Some(whole) = std::env::var_os("ORT_DYLIB_PATH") else {
+        println!("skipped: ORT_DYLIB_PATH is not set (shared library of ONNX Runtime)");
+        return;
+    };
+    let whole = fs::read(whole).unwrap();
+    for kept in [whole.len() / 2, whole.len() - 1] {
+        fs::write(&library, &whole[..kept]).unwrap();
+        assert!(refused_with(folder.path(), &options).contains("libonnxruntime.so is cut off"), "{kept}");
+    }
 }
 
 #[cfg(feature = "hub")]

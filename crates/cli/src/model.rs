@@ -114,6 +114,9 @@ mod load {
         }
 
         fn engine(&self, data: &Path) -> Result<Engine, Failure> {
+            if self.onnxruntime.is_some() && self.engine != EngineArg::Onnxruntime {
+                return Err(Failure::usage("--onnxruntime goes with --engine onnxruntime"));
+            }
             match self.engine {
                 EngineArg::Candle => Ok(Engine::Candle),
                 #[cfg(feature = "cuda")]

@@ -74,7 +74,7 @@ impl Candle {
 
 impl Backend for Candle {
     fn name(&self) -> String {
-        "candle 0.11".to_owned()
+        if self.device.is_cpu() { "candle 0.11".to_owned() } else { "candle 0.11, CUDA".to_owned() }
     }
 
     fn workers(&self) -> usize {

@@ -3,6 +3,8 @@ pub(crate) mod candle;
 #[cfg(feature = "candle")]
 mod cpu;
 #[cfg(feature = "ort")]
+mod elf;
+#[cfg(feature = "ort")]
 pub(crate) mod onnx;
 #[cfg(feature = "ort")]
 pub(crate) mod ort;
