@@ -250,6 +250,32 @@ fn a_library_that_no_engine_opens_is_refused() {
 
 #[cfg(feature = "inference")]
 #[test]
+fn a_library_may_be_given_by_its_bare_name() {
+    #[expect(clippy::disallowed_methods, reason = "the library is named by the variable that its users know")]
+    let Some(library) = std::env::var_os("ORT_DYLIB_PATH") else {
+        println!("skipped: ORT_DYLIB_PATH is not set (shared library of ONNX Runtime)");
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::copy(library, folder.path().join("runtime.so")).unwrap();
+    let model = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../crates/classifier/tests/fixtures/bert");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_deveval"));
+    command.current_dir(folder.path()).args([
+        "score",
+        "--corpus",
+        "bundled",
+        "--timing",
+        "--window",
+        "100",
+        "--model-dir",
+    ]);
+    command.arg(model).args(["--engine", "onnxruntime", "--onnxruntime", "runtime.so"]);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[cfg(feature = "inference")]
+#[test]
 fn a_file_without_texts_gives_no_table() {
     let folder = tempfile::tempdir().unwrap();
     let (texts, out) = (folder.path().join("texts.jsonl"), folder.path().join("t.json"));

@@ -100,7 +100,8 @@ fn open(library: &Path) -> Result<(), String> {
         return Err(format!("{shown} is cut off: it is shorter than its own headers say"));
     }
     let (send, receive) = mpsc::channel();
-    let path = library.to_owned();
+    // A bare name would be looked for where the system keeps its libraries.
+    let path = std::path::absolute(library).map_err(|e| format!("{shown}: {e}"))?;
     thread::spawn(move || {
         let opened = ::ort::init_from(path).map(|environment| environment.with_telemetry(false).commit());
         // Nobody listens when it took too long.
