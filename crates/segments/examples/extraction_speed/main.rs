@@ -16,6 +16,10 @@ use wardline_segments::{Limits, extract};
 
 use crate::files::files;
 
+/// As in `mailbench`.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
