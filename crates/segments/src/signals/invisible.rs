@@ -139,8 +139,9 @@ fn one_run(out: &mut Scan, run: &[char], offset: usize, before: char, after: cha
 }
 
 fn readable(bytes: Vec<u8>) -> Option<String> {
-    let text = String::from_utf8(bytes).ok()?;
-    (text.chars().count() >= 2 && !text.chars().any(|c| c.is_control() && !c.is_whitespace())).then_some(text)
+    let text = String::from_utf8(bytes).ok()?.replace("\r\n", "\n").replace('\r', "\n");
+    let words = text.chars().count() >= 2 && !text.trim().is_empty();
+    (words && !text.chars().any(|c| c.is_control() && !c.is_whitespace())).then_some(text)
 }
 
 /// Two kinds of zero-width character in a long run spell bits, eight to a byte, in either sense.
@@ -180,6 +181,14 @@ mod tests {
             .collect();
         assert_eq!(scan(&format!("\u{1f600}{hidden}")).spelled, ["obey"]);
         assert_eq!(scan("\u{2764}\u{fe0f} ok").tags.count, 0);
+    }
+
+    #[test]
+    fn blanks_are_nothing_spelled_and_line_ends_are_as_elsewhere() {
+        // The selectors of two vertical tabs, then those of `.`, a carriage return and `.`.
+        let blank = scan("a\u{fe0b}\u{fe0b}");
+        assert_eq!((blank.tags.count, blank.spelled.len()), (2, 0));
+        assert_eq!(scan("a\u{e011e}\u{fe0d}\u{e011e}").spelled, [".\n."]);
     }
 
     #[test]
