@@ -39,8 +39,29 @@ pub(super) enum Magic {
     Binary,
 }
 
-/// Tells a file format by its first bytes.
+impl Magic {
+    /// Formats whose files always hold control characters, most within the first bytes.
+    pub(super) fn is_binary(self) -> bool {
+        matches!(self, Self::Image | Self::Audio | Self::Video | Self::Font | Self::Binary)
+    }
+}
+
+/// Tells a file format by its first bytes. Text that merely begins like a picture or a program, `BZhello`, is none.
 pub(super) fn magic(bytes: &[u8]) -> Option<Magic> {
+    first_bytes(bytes).filter(|m| !m.is_binary() || controls(bytes) > 0)
+}
+
+/// Control characters other than white space.
+fn controls(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|b| matches!(**b, 0..=8 | 14..=26 | 28..=31 | 127)).count()
+}
+
+/// Whether a reader who is told that the bytes are text has something to read: not so in a compressed file, where a tenth are controls.
+pub(super) fn is_mostly_text(bytes: &[u8]) -> bool {
+    controls(bytes) * 20 <= bytes.len()
+}
+
+fn first_bytes(bytes: &[u8]) -> Option<Magic> {
     let starts = |m: &[u8]| bytes.starts_with(m);
     Some(match bytes {
         _ if starts(b"%PDF-") => Magic::Pdf,

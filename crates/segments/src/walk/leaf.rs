@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 
-use super::attachment::{self, Hint};
+use super::attachment::{self, Hint, Magic};
 use super::body;
 use super::collect::Collector;
 use super::entity::{Place, Reading, short};
 use super::media::Media;
+use crate::attach;
 use crate::decode::charset;
 use crate::decode::inline;
 use crate::decode::transfer::{self, Transfer};
@@ -63,20 +64,33 @@ fn text_or_attachment(
 ) {
     let media = &reading.media;
     let place = if reading.transfer == Transfer::Identity { place.clone() } else { place.decoded() };
-    if (html || media.is("text", "plain") || shown) && attachment::magic(decoded).is_none() {
-        if html {
-            html_text(out, decoded, media, &place);
-        } else {
-            plain_text(out, decoded, media, shown, &place);
-        }
-        return;
-    }
     let hint = Hint {
         media: format!("{}/{}", media.kind, media.subtype),
         name: reading.name.clone().unwrap_or_default(),
         charset: media.param("charset").map(str::to_owned),
     };
+    if !(html || media.is("text", "plain") || shown) {
+        return attachment::read(out, decoded, &hint, &place);
+    }
+    // Readers go by the label, or by the first bytes.
+    let file = attachment::magic(decoded);
+    if file.is_none() || attachment::is_mostly_text(decoded) {
+        if html {
+            html_text(out, decoded, media, &place);
+        } else {
+            plain_text(out, decoded, media, shown, &place);
+        }
+        if file.is_some() {
+            out.ambiguous("file_as_text", &place, 0, "");
+            attachment::read(out, decoded, &hint, &place.other("file"));
+        }
+        return;
+    }
     attachment::read(out, decoded, &hint, &place);
+    if file.is_some_and(Magic::is_binary) {
+        let strings = attach::strings(decoded, out.text_left());
+        out.beside(SegmentKind::AttachmentText, &place, "strings", strings);
+    }
 }
 
 fn is_html(media: &Media) -> bool {
