@@ -175,7 +175,8 @@ impl Classifier {
             None
         };
         let architecture = Architecture::new(&config, head).map_err(refused)?;
-        let (needed, most) = (chunking.window_tokens + cutter.special_tokens(), architecture.max_tokens());
+        let (needed, most) =
+            (chunking.window_tokens.saturating_add(cutter.special_tokens()), architecture.max_tokens());
         if needed > most {
             return Err(refused(format!(
                 "windows of {needed} tokens with special ones; the model has positions for {most}"

@@ -176,16 +176,23 @@ impl ScoreTable {
     /// # Errors
     /// Not a table; a key that is no SHA-256 in lower-case hex or stands twice; a score outside 0..=1.
     pub fn parse(name: &str, json: &[u8]) -> Result<Self, ClassifierError> {
-        let raw: Raw = serde_json::from_slice(json)
-            .map_err(|source| ClassifierError::Table { table: name.to_owned(), message: source.to_string() })?;
+        let refused = |message: String| ClassifierError::Table { table: name.to_owned(), message };
+        // A list of the right length would be read as one.
+        if !json.trim_ascii_start().starts_with(b"{") {
+            return Err(refused("a table is a JSON object".to_owned()));
+        }
+        let raw: Raw = serde_json::from_slice(json).map_err(|e| refused(e.to_string()))?;
+        // It is printed on terminals.
+        if raw.model.chars().any(char::is_control) {
+            return Err(refused(format!("the model's name {:?} has control characters", raw.model)));
+        }
         let Chunking { window_tokens, stride_tokens, max_windows } = raw.chunking;
         Ok(Self {
             model: raw.model,
             revision: raw.revision,
             requested_revision: raw.requested_revision,
             positive_label: raw.positive_label,
-            chunking: Chunking::new(window_tokens, stride_tokens, max_windows)
-                .map_err(|e| ClassifierError::Table { table: name.to_owned(), message: e.to_string() })?,
+            chunking: Chunking::new(window_tokens, stride_tokens, max_windows).map_err(|e| refused(e.to_string()))?,
             runtime: raw.runtime,
             scores: raw.scores,
         })
@@ -377,6 +384,19 @@ mod tests {
         let json = table().to_json().replace("\"stride_tokens\": 256", "\"stride_tokens\": 600");
         let error = ScoreTable::parse("t.json", json.as_bytes()).unwrap_err().to_string();
         assert!(error.contains("unread"), "{error}");
+    }
+
+    #[test]
+    fn a_list_and_a_name_that_moves_the_cursor_are_no_tables() {
+        let chunking = r#"{"window_tokens":510,"stride_tokens":256}"#;
+        let list = format!(r#"["m","r","","X",{chunking},{{}},{{}}]"#);
+        let error = ScoreTable::parse("t.json", list.as_bytes()).unwrap_err().to_string();
+        assert!(error.contains("t.json") && error.contains("a table is a JSON object"), "{error}");
+        let named = format!(
+            r#"{{"model":"x\u001b[31m","revision":"r","positive_label":"X","chunking":{chunking},"scores":{{}}}}"#
+        );
+        let error = ScoreTable::parse("t.json", named.as_bytes()).unwrap_err().to_string();
+        assert!(error.contains("control characters") && !error.contains('\u{1b}'), "{error}");
     }
 
     #[test]

@@ -82,6 +82,12 @@ fn configs_that_no_engine_here_runs() {
         ("bert", "num_hidden_layers", "-1", "num_hidden_layers is -1"),
         ("bert", "id2label", "{\"0\": \"A\", \"2\": \"B\"}", "id2label"),
         ("bert", "id2label", "{\"0\": \"A\", \"1\": \"A\"}", "id2label has the label A twice"),
+        (
+            "bert",
+            "architectures",
+            "[\"BertForTokenClassification\"]",
+            "architectures [\"BertForTokenClassification\"] is no sequence classification",
+        ),
         ("bert", "is_decoder", "true", "a decoder (is_decoder) is not supported"),
         (
             "bert",
@@ -133,6 +139,10 @@ fn labels_and_windows_that_the_model_lacks() {
 
     let error = refused_with(folder.path(), &LoadOptions::new(Engine::Candle, 1));
     assert!(error.contains("windows of 512 tokens with special ones; the model has positions for 160"), "{error}");
+
+    let mut endless = options();
+    endless.chunking = Some(Chunking::new(usize::MAX, 50, None).unwrap());
+    assert!(refused_with(copy("bert").path(), &endless).contains("the model has positions for 160"));
 
     let mut none = options();
     none.threads = 0;

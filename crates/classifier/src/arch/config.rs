@@ -33,6 +33,15 @@ impl Config {
         }
     }
 
+    /// Refuses another head that has weights of the same names, as a token classifier has. A config that names none is let through.
+    pub(crate) fn check_sequence_classification(&self) -> Result<(), Refused> {
+        let Some(named) = self.get("architectures") else { return Ok(()) };
+        let refused = || format!("architectures {named} is no sequence classification");
+        let all = named.as_array().ok_or_else(refused)?;
+        let is = |name: &Value| name.as_str().is_some_and(|n| n.ends_with("ForSequenceClassification"));
+        if all.iter().any(is) { Ok(()) } else { Err(refused()) }
+    }
+
     fn wrong(key: &str, value: Option<&Value>, want: &str) -> Refused {
         value.map_or_else(|| format!("config.json has no {key}"), |v| format!("config.json: {key} is {v}, not {want}"))
     }

@@ -31,6 +31,9 @@ impl Architecture {
     /// Reads a config; what the engine cannot run is refused by name.
     pub(crate) fn new(config: &Config, head: Option<(usize, usize)>) -> Result<Self, Refused> {
         let model_type = config.text("model_type")?;
+        if head.is_none() {
+            config.check_sequence_classification()?;
+        }
         match (model_type.as_str(), head) {
             ("bert" | "distilbert" | "roberta" | "xlm-roberta", _) => {
                 Ok(Self::Bert(Bert::new(config, &model_type, head)?))
