@@ -258,9 +258,9 @@ fn value(name: &str, input: &mut Parser<'_>, out: &mut Vec<Declaration>) {
             }
         }
         "font-size" => {
-            if let Some(size) = length(input).or_else(|| ident(input).and_then(|w| named_size(&w))) {
-                out.push(D::FontSize(size));
-            }
+            // Browsers drop a size below zero.
+            let size = length(input).or_else(|| ident(input).and_then(|w| named_size(&w)));
+            out.extend(size.filter(|s| amount(s) >= 0.0).map(D::FontSize));
         }
         "font" => {
             // The size is the first length; a bare number before it is a weight.

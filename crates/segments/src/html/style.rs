@@ -305,7 +305,7 @@ fn presentational(local: &LocalName, attrs: &[Attribute], style: &mut Style, box
                 style.color = color::legacy(value).unwrap_or(style.color);
             }
             local_name!("size") if is_font => style.font_px = font_size(value, style.font_px),
-            local_name!("hidden") if value != "until-found" => box_.hidden_attr = Some("hidden attribute"),
+            local_name!("hidden") => box_.hidden_attr = Some("hidden attribute"),
             local_name!("aria-hidden") if value.trim().eq_ignore_ascii_case("true") => {
                 style.hidden = style.hidden.or(Some(Hiding::Nature));
             }

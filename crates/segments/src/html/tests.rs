@@ -102,6 +102,7 @@ fn selectors_that_hide() {
 #[test]
 fn attributes_that_hide() {
     hides("<p>seen</p><p hidden>secret</p>");
+    hides("<p>seen</p><p hidden=until-found>secret</p>");
     hides("<p>seen</p><font color=white>secret</font>");
     hides("<body bgcolor=#112233><font color=#ffffff>seen</font><font color=#112233>secret</font>");
     hides("<table bgcolor=red><tr><td><font color=white>seen</font><font color=#ff0000>secret</font></table>");
@@ -113,6 +114,8 @@ fn the_cascade_decides() {
     shows("<style>p{display:none}</style><p style=display:block>seen</p>");
     hides("<style>p.x{display:none!important}</style><p>seen</p><p class=x style=display:block>secret</p>");
     shows("<style>#a{display:block} p{display:none}</style><p id=a>seen</p>");
+    // A value that browsers drop.
+    shows("<p style='font-size:-1px'>seen</p>");
     shows("<style>.x{display:none}.x{display:block}</style><p class=x>seen</p>");
     shows("<style>@media (max-width:600px){.x{display:none}}</style><p class=x>seen</p>");
     shows("<style>@media print{.x{display:none}}</style><p class=x>seen</p>");
