@@ -115,6 +115,9 @@ fn named(given: &[String]) -> Result<Vec<Named>, Failure> {
                 "--scores {spec}: a label {label:?} cannot be part of a defense's name"
             )));
         }
+        if path.is_empty() {
+            return Err(Failure::usage(format!("--scores {spec:?} names no table")));
+        }
         read.push((label, path, ScoreTable::read(Path::new(path))?));
     }
     let own = labels(&read.iter().filter(|r| r.0.is_none()).map(|r| &r.2).collect::<Vec<_>>())?;

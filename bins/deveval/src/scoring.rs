@@ -31,7 +31,7 @@ pub(crate) struct ScoringArgs {
     check: Option<PathBuf>,
 
     /// With --check, this many texts, evenly spread over the table, instead of all
-    #[arg(long, value_name = "N", requires = "check")]
+    #[arg(long, value_name = "N", requires = "check", conflicts_with_all = ["out", "timing"])]
     sample: Option<NonZero<usize>>,
 
     /// Write nothing; print how long it took, how much was run and how much memory it needed, as one JSON object

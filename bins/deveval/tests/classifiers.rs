@@ -203,6 +203,7 @@ fn wrong_uses_end_with_one_line() {
     std::fs::write(&path, "{}").unwrap();
     let table = path.to_str().unwrap();
     assert!(error(&["--scores", "nowhere.json"]).contains("nowhere.json"));
+    assert!(error(&["--scores", ""]).contains("--scores \"\" names no table"));
     assert!(error(&["--scores", table]).contains("t.json is no score table"));
     assert!(error(&["--corpus", "pairs", "--baseline-scores", table]).contains("transformed corpus"));
     assert!(error(&["--corpus", "attacks-leet", "--baseline-scores", table]).contains("needs --scores"));
@@ -215,6 +216,10 @@ fn flags_without_effect_are_refused() {
     for (args, want) in [
         (&["--threshold", "0.5"][..], "--threshold goes with --scores"),
         (&["--scope", "args"], "--scope goes with --scores"),
+        (
+            &["score", "--model", "m", "--corpus", "pairs", "--sample", "3", "--out", "t.json"],
+            "'--sample <N>' cannot be used",
+        ),
         (&["models", "fetch", "protectai", "--from", "."], "protectai comes from a hub; --from is for models"),
         (&["models", "fetch", "protectai", "--python", "p"], "protectai comes from a hub; --python is for models"),
         (
