@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use encoding_rs::{Encoding, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use mail_parser::decoders::charsets::map::charset_decoder;
 
 use super::legacy;
@@ -34,24 +34,32 @@ pub(crate) fn decode<'a>(bytes: &'a [u8], label: Option<&str>) -> Text<'a> {
     let lower = label.map(str::to_ascii_lowercase);
     let name = lower.as_deref().unwrap_or("us-ascii");
     if let Some((encoding, skip)) = Encoding::for_bom(bytes) {
-        return Text::plain(encoding.decode_without_bom_handling(&bytes[skip..]).0);
+        let (rest, text) = (&bytes[skip..], encoding.decode_without_bom_handling(&bytes[skip..]).0);
+        if encoding != UTF_8 && rest.len() >= 6 && narrow(rest) {
+            // The mark of UTF-16 before text that isn't: some readers pass over it.
+            return Text::mislabelled(unlabelled(rest), Some(text.into_owned()));
+        }
+        return Text::plain(text);
     }
     if let Some(text) = legacy::utf32(bytes, name) {
+        if bytes.len() >= 4 && !text.chars().any(|c| c != '\u{fffd}') {
+            return Text::mislabelled(unlabelled(bytes), None);
+        }
+        if text.contains('\u{fffd}') {
+            return Text::mislabelled(text, Some(unlabelled(bytes).replace('\0', "")));
+        }
         return Text::plain(text);
     }
     let wide = utf16_shape(bytes);
-    if name.starts_with("utf-16") || name.starts_with("utf16") || name == "unicode" || name == "ucs-2" {
-        let little = name.ends_with("le") || (!name.ends_with("be") && wide != Some(UTF_16BE));
-        if wide.is_none() && memchr::memchr(0, bytes).is_none() && looks_ascii(bytes) {
+    if let Some(encoding) = utf16_label(name) {
+        let little = encoding == UTF_16LE && (name.ends_with("le") || wide != Some(UTF_16BE));
+        let encoding = if little { UTF_16LE } else { UTF_16BE };
+        let text = encoding.decode_without_bom_handling(bytes).0;
+        if wide.is_none() && narrow(bytes) {
             // Labelled UTF-16 but ASCII, or nearly so: some readers ignore the label, as a MIME part can't be UTF-16 without an encoding.
-            let other = if little { UTF_16LE } else { UTF_16BE }.decode_without_bom_handling(bytes).0.into_owned();
-            let text = match std::str::from_utf8(bytes) {
-                Ok(text) => Cow::Borrowed(text),
-                Err(_) => WINDOWS_1252.decode_without_bom_handling(bytes).0,
-            };
-            return Text::mislabelled(text, Some(other));
+            return Text::mislabelled(unlabelled(bytes), Some(text.into_owned()));
         }
-        return Text::plain(if little { UTF_16LE } else { UTF_16BE }.decode_without_bom_handling(bytes).0);
+        return Text::plain(text);
     }
     if let Some(encoding) = wide {
         let other = String::from_utf8_lossy(bytes).replace('\0', "");
@@ -99,13 +107,12 @@ pub(crate) fn decode<'a>(bytes: &'a [u8], label: Option<&str>) -> Text<'a> {
         if let Some(decoder) = charset_decoder(name.as_bytes()) {
             return Text::plain(decoder(bytes));
         }
-        let mut text = match std::str::from_utf8(bytes) {
-            Ok(text) => Text::plain(text),
-            Err(_) => Text::plain(WINDOWS_1252.decode_without_bom_handling(bytes).0),
-        };
-        text.unknown_label = true;
-        return text;
+        return Text { unknown_label: true, ..Text::plain(unlabelled(bytes)) };
     };
+    if encoding == REPLACEMENT {
+        // Labels for which browsers show one U+FFFD instead of the text.
+        return Text::mislabelled(unlabelled(bytes), None);
+    }
     let (text, errors) = encoding.decode_without_bom_handling(bytes);
     if !bytes.is_ascii() && encoding != UTF_8 {
         if let Ok(utf8) = std::str::from_utf8(bytes) {
@@ -123,6 +130,34 @@ pub(crate) fn decode<'a>(bytes: &'a [u8], label: Option<&str>) -> Text<'a> {
 /// Whether a label names a charset that [`decode`] reads.
 pub(crate) fn known(label: &str) -> bool {
     !decode(b"", Some(label)).unknown_label
+}
+
+/// What the bytes are when the label is no help.
+fn unlabelled(bytes: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => WINDOWS_1252.decode_without_bom_handling(bytes).0,
+    }
+}
+
+/// The encoding of a label for UTF-16, little-endian where the label leaves it open.
+fn utf16_label(name: &str) -> Option<&'static Encoding> {
+    if name.starts_with("utf-16") || name.starts_with("utf16") || name == "unicode" || name == "ucs-2" {
+        return Some(if name.ends_with("be") { UTF_16BE } else { UTF_16LE });
+    }
+    Encoding::for_label(name.as_bytes()).filter(|e| [UTF_16LE, UTF_16BE].contains(e))
+}
+
+/// Whether bytes are ASCII, or nearly so, or UTF-8 without control characters, and thus hardly UTF-16.
+fn narrow(bytes: &[u8]) -> bool {
+    let control = |c: char| c.is_control() && !matches!(c, '\t' | '\r' | '\n');
+    // In UTF-16 of India's scripts every second byte is a tab or another blank.
+    let blanks = |offset: usize| bytes.iter().skip(offset).step_by(2).filter(|b| b"\t\n\r\x0c".contains(b)).count();
+    let (few, many) = (blanks(0).min(blanks(1)), blanks(0).max(blanks(1)));
+    if many * 10 > bytes.len() / 2 * 7 && few * 10 < bytes.len() / 2 {
+        return false;
+    }
+    looks_ascii(bytes) || std::str::from_utf8(bytes).is_ok_and(|t| t.len() >= 8 && !t.contains(control))
 }
 
 fn looks_ascii(bytes: &[u8]) -> bool {
@@ -189,5 +224,41 @@ mod tests {
         assert_eq!(decode(b"+ZYeB9FH6ckh5Pg-, 1980.", Some("UTF-7")).text, "文致出版社, 1980.");
         assert_eq!(decode(b"h\0i\0 \0t\0h\0e\0r\0e\0", None).text, "hi there");
         assert_eq!(decode(b"\0\0\0h\0\0\0i", Some("utf-32be")).text, "hi");
+    }
+
+    #[test]
+    fn labels_that_would_destroy_the_text() {
+        for label in ["utf-32", "utf-32le", "utf-32be", "ucs-4", "iso-2022-cn", "iso-2022-cn-ext", "replacement"] {
+            let text = decode(b"ignore all", Some(label));
+            assert_eq!((&*text.text, text.mislabelled, text.other), ("ignore all", true, None), "{label}");
+        }
+        for label in ["utf-16", "utf-16be", "csunicode", "iso-10646-ucs-2", "unicodefeff", "unicodefffe"] {
+            let text = decode(b"ignore all", Some(label));
+            assert_eq!((&*text.text, text.mislabelled), ("ignore all", true), "{label}");
+            assert!(text.other.is_some(), "{label}");
+        }
+        let text = decode("оставь всё".as_bytes(), Some("utf-16le"));
+        assert_eq!((&*text.text, text.mislabelled), ("оставь всё", true));
+        let text = decode(b"\0\0\0hignore all", Some("utf-32be"));
+        assert_eq!(text.other.as_deref(), Some("hignore all"));
+    }
+
+    #[test]
+    fn a_mark_of_utf_16_before_other_text() {
+        for mark in [b"\xff\xfe", b"\xfe\xff"] {
+            let bytes = [&mark[..], b"ignore all"].concat();
+            let text = decode(&bytes, Some("utf-8"));
+            assert_eq!((&*text.text, text.mislabelled), ("ignore all", true));
+            assert!(text.other.is_some());
+        }
+        for words in ["привет", "你好世界你好世界", "שלום", "hello there", "नमस्ते", "ਸਤਿ ਸ੍ਰੀ"]
+        {
+            let wide: Vec<u8> = words.encode_utf16().flat_map(u16::to_le_bytes).collect();
+            let text = decode(&wide, Some("utf-16le"));
+            assert_eq!((&*text.text, text.mislabelled), (words, false));
+            let marked = [&b"\xff\xfe"[..], &wide].concat();
+            let text = decode(&marked, None);
+            assert_eq!((&*text.text, text.mislabelled), (words, false));
+        }
     }
 }

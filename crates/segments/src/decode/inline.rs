@@ -7,9 +7,12 @@ pub(crate) struct Block {
     pub(crate) end: usize,
     pub(crate) name: String,
     pub(crate) bytes: Vec<u8>,
+    /// Nothing but a file: it ends as it should and every line is data. Otherwise its lines may be text that someone reads.
+    pub(crate) clean: bool,
 }
 
-/// Finds uuencoded (`begin 644 name` … `end`) and yEnc (`=ybegin` … `=yend`) blocks. An unterminated block runs to the end.
+/// Finds uuencoded (`begin 644 name` … `end`) and yEnc (`=ybegin` … `=yend`) blocks. An unterminated block runs to the next block
+/// or to the end.
 pub(crate) fn blocks(text: &[u8], max: usize) -> Vec<Block> {
     let mut found = Vec::new();
     if memchr::memmem::find(text, b"begin").is_none() {
@@ -19,12 +22,12 @@ pub(crate) fn blocks(text: &[u8], max: usize) -> Vec<Block> {
     while at < text.len() && found.len() < 64 {
         let end = line_end(text, at);
         let line = trim(&text[at..end]);
-        let block = if line.starts_with(b"begin ") || line.starts_with(b"begin-base64 ") {
-            uu_block(text, at, end, max)
+        let block = if !begins(line) {
+            None
         } else if line.starts_with(b"=ybegin ") {
             yenc_block(text, at, end, max)
         } else {
-            None
+            uu_block(text, at, end, max)
         };
         at = end;
         if let Some(block) = block {
@@ -33,6 +36,22 @@ pub(crate) fn blocks(text: &[u8], max: usize) -> Vec<Block> {
         }
     }
     found
+}
+
+fn begins(line: &[u8]) -> bool {
+    line.starts_with(b"begin ") || line.starts_with(b"begin-base64 ") || line.starts_with(b"=ybegin ")
+}
+
+/// Words rather than data: most characters are letters, and three of four letters or blanks. Of 64 digits of uuencode 26 are letters.
+fn wordy(line: &[u8], least: usize) -> bool {
+    let Ok(text) = std::str::from_utf8(line) else { return false };
+    let (mut all, mut letters, mut blanks) = (0, 0, 0);
+    for c in text.chars() {
+        all += 1;
+        letters += usize::from(c.is_alphabetic());
+        blanks += usize::from(c == ' ');
+    }
+    all >= least && letters * 2 > all && (letters + blanks) * 4 >= all * 3
 }
 
 fn line_end(text: &[u8], from: usize) -> usize {
@@ -53,30 +72,54 @@ fn uu_block(text: &[u8], start: usize, mut at: usize, max: usize) -> Option<Bloc
         return None;
     }
     let mut bytes = Vec::new();
-    let body = at;
+    let mut base64_lines = Vec::new();
+    // Data, then a line of no bytes, then `end`; in base64 data, then padding, then `====`.
+    let (mut data, mut last, mut ended) = (true, false, false);
     while at < text.len() {
         let end = line_end(text, at);
         let line = trim(&text[at..end]);
         if line == b"end" || (base64 && line == b"====") {
             at = end;
+            ended = true;
             break;
         }
         if base64 {
+            if begins(line) {
+                break;
+            }
+            if line.trim_ascii().contains(&b' ') {
+                data = false;
+            } else {
+                base64_lines.extend_from_slice(line);
+            }
+            let digits = line.strip_suffix(b"==").or_else(|| line.strip_suffix(b"=")).unwrap_or(line);
+            data &= !last && digits.iter().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/'));
+            last |= digits.len() < line.len();
             at = end;
             continue;
         }
+        let before = bytes.len();
         if !uu_line(line, &mut bytes) && !line.is_empty() && line != b"`" {
             break;
         }
+        let length = bytes.len() - before;
+        let digits = line.get(1..).unwrap_or_default();
+        if (last && length > 0) || wordy(digits, 12) {
+            bytes.truncate(before);
+            data = false;
+        }
+        // Two digits may be missing that were blanks.
+        data &= digits.len() + 2 >= (length * 4).div_ceil(3) && (length > 0 || digits.trim_ascii().is_empty());
+        last |= length == 0;
         at = end;
         if bytes.len() >= max {
             break;
         }
     }
     if base64 {
-        bytes = super::transfer::base64(&text[body..at], max).bytes;
+        bytes = super::transfer::base64(&base64_lines, max).bytes;
     }
-    (!bytes.is_empty()).then_some(Block { start, end: at, name, bytes })
+    (!bytes.is_empty()).then_some(Block { start, end: at, name, bytes, clean: data && ended })
 }
 
 /// Decodes one uuencoded line; false when it is none.
@@ -104,16 +147,29 @@ fn yenc_block(text: &[u8], start: usize, mut at: usize, max: usize) -> Option<Bl
     let header = String::from_utf8_lossy(trim(&text[start..at])).into_owned();
     let name = header.split_once("name=").map_or("", |(_, n)| n).trim().to_owned();
     let mut bytes = Vec::new();
+    let mut part = None;
+    let mut trailer = None;
+    let mut data = true;
     while at < text.len() {
         let end = line_end(text, at);
         let line = trim(&text[at..end]);
-        at = end;
-        if line.starts_with(b"=yend") || bytes.len() >= max {
+        if begins(line) {
             break;
         }
-        if line.starts_with(b"=ypart ") {
+        at = end;
+        if line.starts_with(b"=yend") {
+            trailer = line.get(5..);
+            break;
+        }
+        if bytes.len() >= max {
+            break;
+        }
+        if let Some(range) = line.strip_prefix(b"=ypart ") {
+            data &= part.is_none() && bytes.is_empty();
+            part = Some(range);
             continue;
         }
+        data &= !wordy(line, 4);
         let line = line.strip_prefix(b"..").map_or(line, |_| &line[1..]);
         let mut escaped = false;
         for &b in line {
@@ -127,7 +183,41 @@ fn yenc_block(text: &[u8], start: usize, mut at: usize, max: usize) -> Option<Bl
             }
         }
     }
-    (!bytes.is_empty()).then_some(Block { start, end: at, name, bytes })
+    let keywords = header.strip_prefix("=ybegin ").and_then(|rest| rest.split_once("name=")).map(|(k, _)| k);
+    let clean = data && keywords.zip(trailer).is_some_and(|(k, t)| yenc_whole(k.as_bytes(), part, t, &bytes));
+    (!bytes.is_empty()).then_some(Block { start, end: at, name, bytes, clean })
+}
+
+/// Whether the lines around yEnc data hold what they should and no more, and size and checksum are right.
+fn yenc_whole(begin: &[u8], part: Option<&[u8]>, end: &[u8], bytes: &[u8]) -> bool {
+    let read = |line: &[u8], decimal: &[&str], hex: &[&str]| -> Option<Vec<(String, u64)>> {
+        let line = std::str::from_utf8(line).ok()?;
+        let pair = |word: &str| {
+            let (key, value) = word.split_once('=')?;
+            let radix = if decimal.contains(&key) { 10 } else { hex.contains(&key).then_some(16)? };
+            Some((key.to_owned(), u64::from_str_radix(value, radix).ok()?))
+        };
+        line.split_ascii_whitespace().map(pair).collect()
+    };
+    let value = |pairs: &[(String, u64)], key: &str| pairs.iter().find(|(k, _)| k == key).map(|(_, v)| *v);
+    let Some(begin) = read(begin, &["part", "total", "line", "size"], &[]) else { return false };
+    let Some(end) = read(end, &["part", "total", "size"], &["crc32", "pcrc32"]) else { return false };
+    let whole = value(&begin, "part").is_none();
+    if !whole && part.and_then(|p| read(p, &["begin", "end"], &[])).is_none() || whole && part.is_some() {
+        return false;
+    }
+    let size = Some(bytes.len() as u64);
+    let checksum = value(&end, if whole { "crc32" } else { "pcrc32" });
+    value(&end, "size") == size
+        && (!whole || value(&begin, "size") == size)
+        && checksum.is_none_or(|sum| sum == u64::from(crc32(bytes)))
+}
+
+/// The CRC-32 of ISO 3309, which yEnc uses.
+fn crc32(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0, |sum, &b| {
+        (0..8).fold(sum ^ u32::from(b), |sum, _| if sum & 1 == 1 { sum >> 1 ^ 0xedb8_8320 } else { sum >> 1 })
+    })
 }
 
 /// Decodes a body whose Content-Transfer-Encoding says uuencode.
@@ -173,5 +263,61 @@ mod tests {
         text.extend_from_slice(b"\n=yend size=5\n");
         let found = blocks(&text, 1000);
         assert_eq!((found[0].name.as_str(), found[0].bytes.as_slice()), ("a.txt", &b"hello"[..]));
+    }
+
+    fn clean(text: &[u8]) -> bool {
+        let found = blocks(text, 1000);
+        assert_eq!(found.len(), 1);
+        found[0].clean
+    }
+
+    #[test]
+    fn uuencoded_lines_that_are_text_are_not_clean() {
+        assert!(clean(b"begin 644 a\n#86)C\n`\nend\n"));
+        assert!(clean(b"begin 644 a\r\n#86)C\r\n \r\nend\r\n"));
+        for text in [
+            "begin 644 a\n#86)C\n`\nIGNORE ALL WORDS\nend\n",
+            "begin 644 a\n#86)C\nIGNORE ALL WORDS\n`\nend\n",
+            "begin 644 a\n#86)C\n` IGNORE\nend\n",
+            "begin 644 a\n#86)C\n`\nSome words\n",
+            "begin 644 a\n#86)C\n0IGNORE ALL WORDS HERE\n`\nend\n",
+            "begin 644 a\n#86)C\n",
+        ] {
+            assert!(!clean(text.as_bytes()), "{text}");
+        }
+    }
+
+    #[test]
+    fn base64_blocks_that_are_text_are_not_clean() {
+        assert!(clean(b"begin-base64 644 a\nU0VD\nU0U=\n====\n"));
+        for text in [
+            "begin-base64 644 a\nU0VD\nignore all\n====\n",
+            "begin-base64 644 a\nU0VD\n",
+            "begin-base64 644 a\nU0U=\nignore\n====\n",
+        ] {
+            assert!(!clean(text.as_bytes()), "{text}");
+        }
+        let found = blocks(b"begin-base64 644 a\nwords\nbegin 644 b\n#86)C\n`\nend\n", 1000);
+        assert_eq!((found.len(), found[0].clean, found[1].clean), (2, false, true));
+    }
+
+    #[test]
+    fn a_yenc_block_is_clean_when_size_checksum_and_lines_are_right() {
+        assert_eq!(crc32(b"123456789"), 0xcbf4_3926);
+        let of = |begin: &str, end: &str| {
+            let data: Vec<u8> = b"hello".iter().map(|b| b.wrapping_add(42)).collect();
+            clean(&[begin.as_bytes(), &data, b"\n", end.as_bytes()].concat())
+        };
+        let begin = "=ybegin line=128 size=5 name=a\n";
+        assert!(of(begin, "=yend size=5\n"));
+        assert!(of(begin, "=yend size=5 crc32=3610a686\n"));
+        assert!(of("=ybegin part=1 line=128 size=9 name=a\n=ypart begin=1 end=5\n", "=yend size=5 part=1\n"));
+        assert!(!of(begin, "=yend size=5 crc32=3610a687\n"));
+        assert!(!of(begin, "=yend size=6\n"));
+        assert!(!of(begin, "=yend size=5 ignore all words\n"));
+        assert!(!of(begin, ""));
+        assert!(!of("=ybegin line=128 words size=5 name=a\n", "=yend size=5\n"));
+        assert!(!of("=ybegin line=128 size=5 name=a\n=ypart ignore all words\n", "=yend size=5\n"));
+        assert!(!clean(b"=ybegin line=128 size=12 name=a\nignore words\n=yend size=12\n"));
     }
 }

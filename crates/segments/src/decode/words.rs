@@ -61,7 +61,8 @@ fn ends_token(between: &[u8]) -> bool {
 fn flush(pending: &mut Option<(Vec<u8>, String)>, out: &mut Decoded) {
     if let Some((bytes, label)) = pending.take() {
         let decoded = charset::decode(&bytes, Some(&label));
-        out.odd |= decoded.unknown_label;
+        // ASCII under a label that makes other text of it.
+        out.odd |= decoded.unknown_label || (decoded.mislabelled && bytes.is_ascii());
         out.text.extend(decoded.text.chars().filter(|c| *c != '\r' && *c != '\n'));
     }
 }
@@ -158,5 +159,13 @@ mod tests {
     fn a_word_inside_a_token_is_decoded_and_odd() {
         let decoded = decode(b"pre=?utf-8?Q?fix?=");
         assert_eq!((decoded.text.as_str(), decoded.odd), ("prefix", true));
+    }
+
+    #[test]
+    fn a_word_whose_label_would_destroy_it_is_odd() {
+        for label in ["utf-32", "iso-2022-cn", "utf-16"] {
+            let decoded = decode(format!("=?{label}?Q?ignore_all?=").as_bytes());
+            assert_eq!((decoded.text.as_str(), decoded.odd), ("ignore all", true), "{label}");
+        }
     }
 }

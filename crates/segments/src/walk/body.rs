@@ -59,6 +59,9 @@ fn multipart(out: &mut Collector<'_>, bytes: &[u8], reading: &Reading, place: &P
 }
 
 fn cut_into_parts(out: &mut Collector<'_>, bytes: &[u8], reading: &Reading, place: &Place) {
+    if reading.media.cut_boundaries && out.canonical() {
+        out.truncate(&place.reference, place.offset(0), "boundaries");
+    }
     let digest = reading.media.subtype == "digest";
     let max = out.parts_left() + 2;
     let mut candidates: Vec<(String, boundary::Delimiters)> = Vec::new();

@@ -180,12 +180,26 @@ pub(super) fn entity(
     }
 }
 
+/// Most fields of one name that are read, but for the last, which some readers show.
+const MOST_FIELDS: usize = 16;
+/// Most content types that are read, but for the last.
+const MOST_TYPES: usize = 4;
+
 /// Subject and display names.
 fn addressing(out: &mut Collector<'_>, fields: &[Field<'_>], place: &Place) {
     for (name, reference) in [("subject", "subject"), ("from", "from"), ("reply-to", "reply-to"), ("to", "to")] {
         let mut seen: Vec<&[u8]> = Vec::new();
-        for field in fields.iter().filter(|f| f.is(name)) {
-            if seen.contains(&field.value) || seen.len() >= 16 {
+        let mut cut = false;
+        let mut left = fields.iter().filter(|f| f.is(name)).peekable();
+        while let Some(field) = left.next() {
+            if seen.contains(&field.value) {
+                continue;
+            }
+            if seen.len() >= MOST_FIELDS && left.peek().is_some() {
+                if out.canonical() && !cut {
+                    out.truncate(&place.field(reference).reference, place.offset(field.offset), "fields");
+                }
+                cut = true;
                 continue;
             }
             let number = seen.len();
@@ -207,11 +221,14 @@ fn addressing(out: &mut Collector<'_>, fields: &[Field<'_>], place: &Place) {
                 }
                 out.text(SegmentKind::Subject, &here, decoded.text);
             } else if out.canonical() {
-                let (names, odd) = names::display_names(field.value);
-                if odd {
+                let found = names::display_names(field.value);
+                if found.odd {
                     out.ambiguous("encoded_word", place, field.offset, name);
                 }
-                for display in names {
+                if found.cut {
+                    out.truncate(&here.reference, place.offset(field.offset), "display names");
+                }
+                for display in found.names {
                     out.text(SegmentKind::Subject, &here, display);
                 }
             } else if name == "from" {
@@ -226,12 +243,22 @@ fn readings(out: &mut Collector<'_>, fields: &[Field<'_>], body_bytes: &[u8], pl
     let named = |name: &'static str| fields.iter().filter(move |f| f.is(name));
     let mut types: Vec<Media> = Vec::new();
     let mut unreadable = false;
-    for field in named("content-type") {
+    let mut cut = false;
+    let mut left = named("content-type").peekable();
+    while let Some(field) = left.next() {
         let media = Media::parse(field.value);
         unreadable |= media.invalid;
-        if types.len() < 4 && !types.iter().any(|t| same_reading(t, &media)) {
-            types.push(media);
+        if types.iter().any(|t| same_reading(t, &media)) {
+            continue;
         }
+        if types.len() < MOST_TYPES || left.peek().is_none() {
+            types.push(media);
+        } else {
+            cut = true;
+        }
+    }
+    if cut && out.canonical() {
+        out.truncate(&place.reference, place.offset(0), "content types");
     }
     if types.len() > 1 {
         out.ambiguous("duplicate_content_type", place, 0, format!("{} readings", types.len()));

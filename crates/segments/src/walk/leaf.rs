@@ -262,7 +262,8 @@ fn plain_text(out: &mut Collector<'_>, decoded: &[u8], media: &Media, shown: boo
         let mut rest = Vec::with_capacity(bytes.len());
         let mut at = 0;
         for block in &blocks {
-            rest.extend_from_slice(&bytes[at..block.start]);
+            let kept = if block.clean { block.start } else { block.end };
+            rest.extend_from_slice(&bytes[at..kept]);
             at = block.end;
         }
         rest.extend_from_slice(&bytes[at..]);

@@ -1,6 +1,7 @@
 //! Content types and their parameters, in every reading.
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
 
 use mail_parser::HeaderValue;
 use mail_parser::parsers::MessageStream;
@@ -17,6 +18,8 @@ pub(super) struct Media {
     pub(super) boundaries: Vec<String>,
     /// The boundary is continued or encoded as RFC 2231 says, so that some readers see none.
     pub(super) extended_boundary: bool,
+    /// Values for the boundary were left out.
+    pub(super) cut_boundaries: bool,
     /// The value is no media type; readers take text/plain or guess.
     pub(super) invalid: bool,
 }
@@ -29,6 +32,7 @@ impl Media {
             params: Vec::new(),
             boundaries: Vec::new(),
             extended_boundary: false,
+            cut_boundaries: false,
             invalid: false,
         }
     }
@@ -60,11 +64,11 @@ impl Media {
         let token =
             |t: &str| !t.is_empty() && t.bytes().all(|b| b.is_ascii_graphic() && !b"()<>@,;:\\\"/[]?=".contains(&b));
         let invalid = !token(&kind) || !token(&subtype);
-        let (boundaries, extended_boundary) =
+        let (boundaries, extended_boundary, cut_boundaries) =
             if kind == "multipart" || memchr::memmem::find(value, b"oundary").is_some() {
                 boundaries(value, &params)
             } else {
-                (Vec::new(), false)
+                (Vec::new(), false, false)
             };
         if invalid {
             let mut media = Self::new("text", "plain");
@@ -74,9 +78,9 @@ impl Media {
             } else if kind.starts_with("multipart") && !boundaries.is_empty() {
                 media = Self::new("multipart", "mixed");
             }
-            return Self { params, boundaries, extended_boundary, invalid: true, ..media };
+            return Self { params, boundaries, extended_boundary, cut_boundaries, invalid: true, ..media };
         }
-        Self { kind, subtype, params, boundaries, extended_boundary, invalid }
+        Self { kind, subtype, params, boundaries, extended_boundary, cut_boundaries, invalid }
     }
 }
 
@@ -97,15 +101,27 @@ pub(super) fn parse_params(value: &[u8]) -> (String, String, Vec<(String, String
     )
 }
 
-/// Every value that some reader takes for the boundary, and whether the parameter is an extended one.
-fn boundaries(value: &[u8], params: &[(String, String)]) -> (Vec<String>, bool) {
+/// Every value that some reader takes for the boundary; of very many the first eight and the last three, as one parameter gives three
+/// at most. Whether the parameter is an extended one; whether values were left out.
+fn boundaries(value: &[u8], params: &[(String, String)]) -> (Vec<String>, bool, bool) {
     let mut found: Vec<String> = Vec::new();
+    let mut last: VecDeque<String> = VecDeque::new();
+    let mut cut = false;
     let mut add = |candidate: &str| {
         // White space at the end is not part of a boundary; a delimiter line may end in white space anyway.
         let candidate = candidate.trim_end();
-        if candidate.len() <= 1000 && !found.iter().any(|f| f == candidate) && found.len() < 8 {
-            found.push(candidate.to_owned());
+        if candidate.len() > 1000 || found.iter().chain(&last).any(|f| f == candidate) {
+            return;
         }
+        if found.len() < 8 {
+            found.push(candidate.to_owned());
+            return;
+        }
+        if last.len() == 3 {
+            last.pop_front();
+            cut = true;
+        }
+        last.push_back(candidate.to_owned());
     };
     let text = String::from_utf8_lossy(value);
     let lower = text.to_ascii_lowercase();
@@ -142,7 +158,8 @@ fn boundaries(value: &[u8], params: &[(String, String)]) -> (Vec<String>, bool) 
             }
         }
     }
-    (found, !pieces.is_empty())
+    found.extend(last);
+    (found, !pieces.is_empty(), cut)
 }
 
 /// A piece of a boundary by RFC 2231: `boundary*0=`, `boundary*1*=`, `boundary*=`.
@@ -213,6 +230,19 @@ mod tests {
         assert!(of("multipart/mixed; boundary=abc def").contains(&"abc".to_owned()));
         assert_eq!(of("multipart/mixed; boundary=\"\""), [""]);
         assert_eq!(of("multipart/mixed; boundary*0=ab; boundary*1=c")[0], "abc");
+    }
+
+    #[test]
+    fn of_very_many_boundaries_the_last_is_kept() {
+        let of = |count: usize| {
+            let list: Vec<String> = (1..=count).map(|i| format!("; boundary=b{i}")).collect();
+            Media::parse(format!("multipart/mixed{}", list.concat()).as_bytes())
+        };
+        let all = of(11);
+        assert_eq!((all.boundaries.len(), all.cut_boundaries), (11, false));
+        let some = of(20);
+        assert_eq!((some.boundaries.len(), some.cut_boundaries), (11, true));
+        assert_eq!(some.boundaries.last().map(String::as_str), Some("b20"));
     }
 
     #[test]

@@ -5,14 +5,34 @@ use mail_parser::{Address, HeaderValue};
 
 use crate::decode::{charset, words};
 
-/// The display names in an address field, in order, each once. Readers show a name that is an address too.
-pub(super) fn display_names(raw: &[u8]) -> (Vec<String>, bool) {
+/// Most names that are taken from one field, but for the last.
+const MOST: usize = 200;
+
+/// The display names of an address field.
+pub(super) struct Names {
+    /// In order, each once; of very many the first and the last.
+    pub(super) names: Vec<String>,
+    /// Readers differ over the encoded words.
+    pub(super) odd: bool,
+    /// Names were left out.
+    pub(super) cut: bool,
+}
+
+/// The display names in an address field. Readers show a name that is an address too.
+pub(super) fn display_names(raw: &[u8]) -> Names {
     let (line, odd) = readable(raw);
-    let mut names = Vec::new();
+    let mut names: Vec<String> = Vec::new();
+    let mut last: Option<String> = None;
+    let mut cut = false;
     let mut add = |name: Option<&str>| {
         let Some(name) = name.map(str::trim).filter(|n| !n.is_empty()) else { return };
-        if !names.iter().any(|n| n == name) && names.len() < 200 {
+        if names.iter().chain(&last).any(|n| n == name) {
+            return;
+        }
+        if names.len() < MOST {
             names.push(name.to_owned());
+        } else {
+            cut |= last.replace(name.to_owned()).is_some();
         }
     };
     if let HeaderValue::Address(parsed) = MessageStream::new(&line).parse_address() {
@@ -26,7 +46,8 @@ pub(super) fn display_names(raw: &[u8]) -> (Vec<String>, bool) {
             }
         }
     }
-    (names, odd)
+    names.extend(last);
+    Names { names, odd, cut }
 }
 
 /// The field as mail-parser reads it best: one line of UTF-8, and each run of encoded words (which it would decode one by one, and
@@ -90,7 +111,20 @@ mod tests {
     use super::*;
 
     fn names(raw: &str) -> Vec<String> {
-        display_names(raw.as_bytes()).0
+        display_names(raw.as_bytes()).names
+    }
+
+    #[test]
+    fn of_very_many_the_last_is_kept() {
+        let of = |count: usize| {
+            let list: Vec<String> = (1..=count).map(|i| format!("N{i} <a@example.com>")).collect();
+            display_names(list.join(", ").as_bytes())
+        };
+        let all = of(201);
+        assert_eq!((all.names.len(), all.cut), (201, false));
+        let some = of(300);
+        assert_eq!((some.names.len(), some.cut), (201, true));
+        assert_eq!(some.names.last().map(String::as_str), Some("N300"));
     }
 
     #[test]

@@ -15,7 +15,11 @@ pub(crate) fn parsed_fields(out: &mut Collector<'_>, fields: &Fields<'_>, place:
         let reply_to = std::slice::from_ref(&fields.reply_to);
         for (reference, values) in [("from", from), ("reply-to", reply_to), ("to", fields.to.as_slice())] {
             for value in values {
-                for name in names::display_names(value.as_bytes()).0 {
+                let found = names::display_names(value.as_bytes());
+                if found.cut {
+                    out.truncate(reference, 0, "display names");
+                }
+                for name in found.names {
                     out.text(SegmentKind::Subject, &at(reference), name);
                 }
             }
