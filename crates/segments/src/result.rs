@@ -56,8 +56,8 @@ pub struct Unscannable {
     /// The part, as in [`Segment::reference`].
     #[serde(rename = "ref")]
     pub reference: String,
-    /// Why: `image`, `audio`, `video`, `font`, `binary`, `encrypted`, `damaged`, `external`, `partial`, `bounds`, `pdf feature off`,
-    /// `archives feature off`.
+    /// Why: `image`, `audio`, `video`, `font`, `binary`, `encrypted`, `compression` (a method that is not read here), `damaged`,
+    /// `external`, `partial`, `bounds`, `pdf feature off`, `archives feature off`.
     pub reason: String,
 }
 

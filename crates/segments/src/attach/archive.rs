@@ -1,10 +1,8 @@
-//! ZIP, gzip and tar, within bounds.
+//! What unpacking gives, within bounds; gzip and tar.
 
-use std::io::{Cursor, Read};
+use std::io::Read;
 
 use flate2::read::MultiGzDecoder;
-use zip::ZipArchive;
-use zip::result::ZipError;
 
 use super::Member;
 
@@ -14,6 +12,10 @@ pub(crate) enum Unpacked {
     File(Member),
     Encrypted(String),
     Damaged(String),
+    /// What could be unpacked, though its lengths or its checksum do not fit.
+    Unsound(Member),
+    /// Packed in a way that nobody unpacks here.
+    Unsupported(String),
     /// Larger than what may be unpacked, or packed too well to be honest: what was unpacked until then.
     Bounded(Member),
 }
@@ -25,8 +27,8 @@ pub(crate) struct Bounds {
     pub(crate) ratio: usize,
 }
 
-/// Reads at most the bound; true when there is more.
-fn read_bounded(reader: &mut impl Read, packed: usize, bounds: Bounds) -> (Vec<u8>, bool, bool) {
+/// Reads at most the bound; true when there is more, and true when reading failed.
+pub(super) fn read_bounded(reader: &mut impl Read, packed: usize, bounds: Bounds) -> (Vec<u8>, bool, bool) {
     let by_ratio = packed.saturating_mul(bounds.ratio).max(1 << 16);
     let max = bounds.bytes.min(by_ratio);
     let mut bytes = Vec::new();
@@ -36,55 +38,10 @@ fn read_bounded(reader: &mut impl Read, packed: usize, bounds: Bounds) -> (Vec<u
     (bytes, over, failed)
 }
 
-/// A ZIP archive, opened; `None` when its directory can't be read.
-pub(crate) struct Zip<'a>(ZipArchive<Cursor<&'a [u8]>>);
-
-impl<'a> Zip<'a> {
-    pub(crate) fn open(bytes: &'a [u8]) -> Option<Self> {
-        ZipArchive::new(Cursor::new(bytes)).ok().map(Self)
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    pub(crate) fn name(&self, index: usize) -> String {
-        self.0.name_for_index(index).and_then(Result::ok).map(|n| n.into_owned()).unwrap_or_default()
-    }
-
-    pub(crate) fn has(&self, name: &str) -> bool {
-        self.0.index_for_name(name).is_some()
-    }
-
-    /// Unpacks a member; `None` for a folder.
-    pub(crate) fn member(&mut self, index: usize, bounds: Bounds) -> Option<Unpacked> {
-        let name = self.name(index);
-        match self.0.by_index(index) {
-            Ok(mut file) => {
-                if file.is_dir() {
-                    return None;
-                }
-                let packed = usize::try_from(file.compressed_size()).unwrap_or(usize::MAX);
-                let (bytes, over, failed) = read_bounded(&mut file, packed, bounds);
-                let member = Member { name, bytes };
-                Some(match (over, failed && member.bytes.is_empty()) {
-                    (true, _) => Unpacked::Bounded(member),
-                    (_, true) => Unpacked::Damaged(member.name),
-                    _ => Unpacked::File(member),
-                })
-            }
-            Err(ZipError::UnsupportedArchive(what)) if what == ZipError::PASSWORD_REQUIRED => {
-                Some(Unpacked::Encrypted(name))
-            }
-            Err(_) => Some(Unpacked::Damaged(name)),
-        }
-    }
-}
-
 /// Unpacks a gzip file.
 pub(crate) fn gzip(bytes: &[u8], name: &str, bounds: Bounds) -> Unpacked {
     let mut decoder = MultiGzDecoder::new(bytes);
-    let (unpacked, over, _) = read_bounded(&mut decoder, bytes.len(), bounds);
+    let (unpacked, over, failed) = read_bounded(&mut decoder, bytes.len(), bounds);
     let inner = decoder
         .header()
         .and_then(|h| h.filename())
@@ -94,6 +51,7 @@ pub(crate) fn gzip(bytes: &[u8], name: &str, bounds: Bounds) -> Unpacked {
     match (over, member.bytes.is_empty()) {
         (true, _) => Unpacked::Bounded(member),
         (_, true) => Unpacked::Damaged(member.name),
+        _ if failed => Unpacked::Unsound(member),
         _ => Unpacked::File(member),
     }
 }
@@ -119,36 +77,4 @@ pub(crate) fn tar(bytes: &[u8], max: usize) -> Option<Vec<Member>> {
         at = at + 512 + size.next_multiple_of(512);
     }
     Some(files)
-}
-
-#[cfg(test)]
-mod tests {
-    use std::io::Write;
-
-    use zip::write::{SimpleFileOptions, ZipWriter};
-
-    use super::*;
-
-    const BOUNDS: Bounds = Bounds { bytes: 1 << 20, ratio: 200 };
-
-    fn zipped(content: &[u8]) -> Vec<u8> {
-        let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
-        let options = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Deflated);
-        writer.start_file("a.txt", options).expect("a file");
-        writer.write_all(content).expect("written");
-        writer.finish().expect("an archive").into_inner()
-    }
-
-    #[test]
-    fn members_are_unpacked_within_bounds() {
-        let bytes = zipped(b"hello hello hello hello");
-        let mut zip = Zip::open(&bytes).expect("an archive");
-        let Some(Unpacked::File(member)) = zip.member(0, BOUNDS) else {
-            panic!("not unpacked: {:?}", zip.0.by_index(0).err())
-        };
-        assert_eq!((member.name.as_str(), member.bytes.as_slice()), ("a.txt", &b"hello hello hello hello"[..]));
-        let bytes = zipped(&vec![0; 4 << 20]);
-        let mut zip = Zip::open(&bytes).expect("an archive");
-        assert!(matches!(zip.member(0, BOUNDS), Some(Unpacked::Bounded(_))));
-    }
 }

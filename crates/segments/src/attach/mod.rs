@@ -9,6 +9,8 @@ pub(crate) mod rtf;
 pub(crate) mod tnef;
 #[cfg(feature = "archives")]
 pub(crate) mod xml;
+#[cfg(feature = "archives")]
+pub(crate) mod zip_file;
 
 /// A file inside a file.
 #[derive(Debug, Default)]

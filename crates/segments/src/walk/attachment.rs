@@ -152,7 +152,10 @@ pub(super) fn read(out: &mut Collector<'_>, bytes: &[u8], hint: &Hint, place: &P
         out.unscannable(place, "bounds");
         return;
     }
-    match magic(bytes) {
+    let format = magic(bytes);
+    #[cfg(feature = "archives")]
+    let bytes = before_archive(out, bytes, format, hint, place);
+    match format {
         Some(Magic::Pdf) => pdf(out, bytes, place),
         Some(Magic::Zip) => zip(out, bytes, place),
         Some(Magic::Gzip) => gzip(out, bytes, hint, place),
@@ -320,19 +323,60 @@ fn account(out: &mut Collector<'_>, unpacked: attach::archive::Unpacked, place: 
             out.beside(SegmentKind::AttachmentText, &here, "name", name);
             None
         }
+        Unpacked::Unsound(member) => {
+            out.unpack_left -= member.bytes.len().min(out.unpack_left);
+            out.unscannable(&named(&member.name), "damaged");
+            Some(member)
+        }
         Unpacked::Damaged(name) => {
             out.unscannable(&named(&name), "damaged");
+            None
+        }
+        Unpacked::Unsupported(name) => {
+            let here = named(&name);
+            out.unscannable(&here, "compression");
+            out.beside(SegmentKind::AttachmentText, &here, "name", name);
             None
         }
     }
 }
 
+/// Reads an archive that stands behind something else, as in programs that unpack themselves, and gives what stands before it.
+#[cfg(feature = "archives")]
+fn before_archive<'b>(
+    out: &mut Collector<'_>,
+    bytes: &'b [u8],
+    format: Option<Magic>,
+    hint: &Hint,
+    place: &Place,
+) -> &'b [u8] {
+    // Messages, tar archives and PDF files read their own files, and the other formats may hold an archive that is no stranger.
+    let unclear = match format {
+        None => {
+            let message = hint.media == "message/rfc822" || hint.extension() == "eml" || hint.media.contains("pkcs7");
+            let pdf = memchr::memmem::find(&bytes[..bytes.len().min(1024)], b"%PDF-").is_some();
+            !message && !pdf && bytes.get(257..262) != Some(b"ustar".as_slice())
+        }
+        Some(format) => matches!(format, Magic::Image | Magic::Audio | Magic::Video | Magic::Font | Magic::Binary),
+    };
+    match unclear.then(|| attach::zip_file::behind(bytes)).flatten() {
+        Some(start) => {
+            zip(out, bytes, place);
+            &bytes[..start]
+        }
+        None => bytes,
+    }
+}
+
 #[cfg(feature = "archives")]
 fn zip(out: &mut Collector<'_>, bytes: &[u8], place: &Place) {
-    let Some(mut zip) = attach::archive::Zip::open(bytes) else {
+    let Some(zip) = attach::zip_file::Zip::open(bytes) else {
         out.unscannable(place, "damaged");
         return;
     };
+    if !zip.listed() {
+        out.unscannable(place, "damaged");
+    }
     let open_xml = zip.has("[Content_Types].xml");
     let office = open_xml || zip.has("content.xml");
     if office && !out.take_part(place) {
@@ -340,8 +384,8 @@ fn zip(out: &mut Collector<'_>, bytes: &[u8], place: &Place) {
     }
     let mut order: Vec<usize> = (0..zip.len()).collect();
     if office {
-        order.retain(|i| office_member(&zip.name(*i)));
-        order.sort_by_cached_key(|i| office_order(&zip.name(*i)));
+        order.retain(|i| office_member(zip.name(*i)));
+        order.sort_by_cached_key(|i| office_order(zip.name(*i)));
     }
     let mut text = String::new();
     for (count, index) in order.into_iter().enumerate() {
