@@ -61,6 +61,61 @@ fn files_folders_and_mailboxes() {
     let ids: Vec<&str> = lines.iter().filter_map(|l| l["id"].as_str()).collect();
     assert_eq!(ids, ["in/a.eml", "in/b.eml", "c.mbox#1", "c.mbox#2"]);
     assert_eq!(lines[3]["segments"][0]["content"], "c2");
-    let (code, _, errors) = run(&["nowhere.eml"], folder.path(), "");
-    assert_eq!((code, errors.starts_with("error: nowhere.eml")), (Some(2), true), "{errors}");
+}
+
+#[test]
+fn a_path_that_leads_nowhere_fails_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("a.eml"), "Subject: a\n\n").expect("a file");
+    let (code, lines, errors) = run(&["none.eml", "none.mbox", "a.eml"], folder.path(), "");
+    assert_eq!((code, lines.len(), errors.lines().count()), (Some(1), 3, 1), "{errors}");
+    assert!(lines[0]["error"].as_str().is_some_and(|e| e.starts_with("none.eml: ")), "{}", lines[0]);
+    assert!(lines[1]["error"].as_str().is_some_and(|e| e.starts_with("none.mbox: ")), "{}", lines[1]);
+    assert_eq!(lines[2]["segments"][0]["content"], "a");
+}
+
+#[test]
+#[cfg(unix)]
+fn pipes_and_circles_of_links_do_not_hold_up() {
+    use std::os::unix::fs::symlink;
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let inside = folder.path().join("in");
+    fs::create_dir_all(inside.join("deep")).expect("a folder");
+    fs::write(inside.join("deep/a.eml"), "Subject: a\n\n").expect("a file");
+    symlink("..", inside.join("deep/up")).expect("a link");
+    symlink("deep", inside.join("same")).expect("a link");
+    for pipe in ["pipe.eml", "pipe.mbox"] {
+        assert!(Command::new("mkfifo").arg(inside.join(pipe)).status().expect("mkfifo").success());
+    }
+    let (code, lines, _) = run(&["in"], folder.path(), "");
+    let ids: Vec<&str> = lines.iter().filter_map(|l| l["id"].as_str()).collect();
+    assert_eq!((code, ids), (Some(1), vec!["in/deep/a.eml", "in/pipe.eml", "in/pipe.mbox"]));
+    for line in &lines[1..] {
+        assert!(line["error"].as_str().is_some_and(|e| e.ends_with("is no regular file")), "{line}");
+    }
+    let (code, lines, _) = run(&["--base-dir", "in"], folder.path(), "{\"id\":\"p\",\"eml_path\":\"pipe.eml\"}\n");
+    assert_eq!((code, lines[0]["segments"].as_array().map(Vec::len)), (Some(1), Some(0)), "{}", lines[0]);
+}
+
+#[test]
+fn a_manifest_does_not_lead_out_of_its_folder() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::create_dir(folder.path().join("in")).expect("a folder");
+    for (file, subject) in [("out.eml", "out"), ("in/a.eml", "a")] {
+        fs::write(folder.path().join(file), format!("Subject: {subject}\n\n")).expect("a file");
+    }
+    let absolute = folder.path().join("in/a.eml");
+    let mut manifest = String::new();
+    for path in ["../out.eml", &absolute.display().to_string(), "a.eml"] {
+        manifest.push_str(&serde_json::json!({"id": "m", "eml_path": path}).to_string());
+        manifest.push('\n');
+    }
+    let (code, lines, _) = run(&["--base-dir", "in"], folder.path(), &manifest);
+    assert_eq!((code, lines.len()), (Some(1), 3));
+    assert!(lines[0]["error"].as_str().is_some_and(|e| e.contains("leaves the base folder")), "{}", lines[0]);
+    assert!(lines[1]["error"].as_str().is_some_and(|e| e.contains("is absolute")), "{}", lines[1]);
+    assert_eq!(lines[2]["segments"][0]["content"], "a");
+    let (code, _, errors) = run(&["--base-dir", "nowhere"], folder.path(), &manifest);
+    assert_eq!((code, errors.starts_with("error: ")), (Some(2), true), "{errors}");
 }

@@ -28,10 +28,17 @@ impl BaseFolder {
     /// # Errors
     /// The path is absolute, has a `..`, a backslash or a NUL, leaves the folder through a symlink, is missing, or is no ordinary file.
     pub fn locate(&self, record: &EmailRecord) -> Result<Option<PathBuf>, CorpusError> {
-        let Some(path) = &record.eml_path else { return Ok(None) };
-        self.resolve(path).map(Some).map_err(|reason| CorpusError::MessagePath {
-            id: record.id.clone(),
-            path: path.clone(),
+        record.eml_path.as_ref().map(|path| self.find(&record.id, path)).transpose()
+    }
+
+    /// The file at a path that a record of this id gives.
+    ///
+    /// # Errors
+    /// Those of [`BaseFolder::locate`].
+    pub fn find(&self, id: &str, path: &str) -> Result<PathBuf, CorpusError> {
+        self.resolve(path).map_err(|reason| CorpusError::MessagePath {
+            id: id.to_owned(),
+            path: path.to_owned(),
             reason,
         })
     }

@@ -1,11 +1,14 @@
 //! Where messages come from: manifests, files, folders and mailboxes.
 
+use std::collections::HashSet;
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader};
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::Deserialize;
 use wardline_cli::Failure;
+use wardline_email_corpus::BaseFolder;
 use wardline_segments::Fields;
 
 /// One message to extract.
@@ -16,6 +19,8 @@ pub(super) struct Item {
 
 enum Source {
     File(PathBuf),
+    /// A path that a record gives, inside the base folder.
+    Within(Arc<BaseFolder>, String),
     Raw(Vec<u8>),
     Inline(Box<Inline>),
     Bad(String),
@@ -87,11 +92,13 @@ impl Inline {
 }
 
 impl Item {
-    /// A line of a manifest. A relative `eml_path` is taken from `base`.
-    pub(super) fn record(line: &[u8], number: usize, base: &Path) -> Self {
+    /// A line of a manifest. Its `eml_path` leads into `base` and not out of it.
+    pub(super) fn record(line: &[u8], number: usize, base: &Arc<BaseFolder>) -> Self {
         let bad = |id, message: String| Self { id, source: Source::Bad(message) };
         match serde_json::from_slice::<Record>(line) {
-            Ok(Record { id, eml_path: Some(path), .. }) => Self { id: Some(id), source: Source::File(base.join(path)) },
+            Ok(Record { id, eml_path: Some(path), .. }) => {
+                Self { id: Some(id), source: Source::Within(Arc::clone(base), path) }
+            }
             Ok(Record { id, detector_input: Some(inline), .. }) => {
                 Self { id: Some(id), source: Source::Inline(Box::new(inline)) }
             }
@@ -106,10 +113,11 @@ impl Item {
 
     pub(super) fn read(&self) -> Result<Message<'_>, String> {
         match &self.source {
-            Source::File(path) => match fs::read(path) {
-                Ok(bytes) => Ok(Message::Raw(bytes.into())),
-                Err(e) => Err(format!("{}: {e}", path.display())),
-            },
+            Source::File(path) => read_file(path),
+            Source::Within(base, path) => {
+                let id = self.id().unwrap_or_default();
+                base.find(id, path).map_err(|e| e.to_string()).and_then(|file| read_file(&file))
+            }
             Source::Raw(bytes) => Ok(Message::Raw(bytes.as_slice().into())),
             Source::Inline(inline) => Ok(Message::Fields(inline)),
             Source::Bad(message) => Err(message.clone()),
@@ -117,14 +125,25 @@ impl Item {
     }
 }
 
-/// The messages that paths name: files, folders in sorted order, and mailboxes. A path that does not exist is an error at once.
-pub(super) fn named(paths: &[PathBuf]) -> Result<impl Iterator<Item = Result<Item, Failure>> + use<>, Failure> {
-    for path in paths {
-        fs::metadata(path).map_err(|e| Failure::usage(format!("{}: {e}", path.display())))?;
-    }
-    let mut pending: Vec<PathBuf> = paths.iter().rev().cloned().collect();
+fn read_file(path: &Path) -> Result<Message<'static>, String> {
+    let bytes = regular(path).and_then(|()| fs::read(path));
+    bytes.map(|bytes| Message::Raw(bytes.into())).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+/// Refuses what is no file: opening a pipe waits for its writer, and a device may never end.
+fn regular(path: &Path) -> io::Result<()> {
+    if fs::metadata(path)?.is_file() { Ok(()) } else { Err(io::Error::other("is no regular file")) }
+}
+
+/// The messages that paths name: files, folders in sorted order, and mailboxes. A path that can't be read is an item that fails.
+///
+/// Below one path each folder is read once, however many links lead to it.
+pub(super) fn named(paths: &[PathBuf]) -> impl Iterator<Item = Result<Item, Failure>> + use<> {
+    // Whether the path was named, rather than found in a folder.
+    let mut pending: Vec<(PathBuf, bool)> = paths.iter().rev().map(|p| (p.clone(), true)).collect();
+    let mut seen: HashSet<PathBuf> = HashSet::new();
     let mut mailbox: Option<Mailbox> = None;
-    Ok(std::iter::from_fn(move || {
+    std::iter::from_fn(move || {
         loop {
             if let Some(open) = &mut mailbox {
                 match open.next() {
@@ -132,15 +151,22 @@ pub(super) fn named(paths: &[PathBuf]) -> Result<impl Iterator<Item = Result<Ite
                     None => mailbox = None,
                 }
             }
-            let path = pending.pop()?;
+            let (path, named) = pending.pop()?;
+            if named {
+                seen.clear();
+            }
             if path.is_dir() {
-                match sorted(&path) {
-                    Ok(inside) => pending.extend(inside.into_iter().rev()),
+                match fs::canonicalize(&path).and_then(|real| Ok((real, sorted(&path)?))) {
+                    Ok((real, inside)) => {
+                        if seen.insert(real) {
+                            pending.extend(inside.into_iter().rev().map(|p| (p, false)));
+                        }
+                    }
                     Err(e) => return Some(Ok(unreadable(&path, &e))),
                 }
             } else if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("mbox") || e.eq_ignore_ascii_case("mbx"))
             {
-                match File::open(&path) {
+                match regular(&path).and_then(|()| File::open(&path)) {
                     Ok(file) => mailbox = Some(Mailbox::new(path, file)),
                     Err(e) => return Some(Ok(unreadable(&path, &e))),
                 }
@@ -148,15 +174,15 @@ pub(super) fn named(paths: &[PathBuf]) -> Result<impl Iterator<Item = Result<Ite
                 return Some(Ok(Item { id: Some(path.display().to_string()), source: Source::File(path) }));
             }
         }
-    }))
+    })
 }
 
-fn unreadable(path: &Path, error: &std::io::Error) -> Item {
+fn unreadable(path: &Path, error: &io::Error) -> Item {
     let name = path.display().to_string();
     Item { source: Source::Bad(format!("{name}: {error}")), id: Some(name) }
 }
 
-fn sorted(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+fn sorted(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut inside: Vec<PathBuf> = fs::read_dir(folder)?.map(|e| e.map(|e| e.path())).collect::<Result<_, _>>()?;
     inside.retain(|p| !p.file_name().is_some_and(|n| n.as_encoded_bytes().starts_with(b".")));
     inside.sort();
@@ -223,7 +249,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a.mbox");
         fs::write(&path, "From a\nSubject: 1\n\none\nFrom here on\n\nFrom b\nSubject: 2\n\ntwo\n").expect("a file");
-        let items: Vec<Item> = named(&[path]).expect("paths").map(|i| i.expect("an item")).collect();
+        let items: Vec<Item> = named(&[path]).map(|i| i.expect("an item")).collect();
         let texts: Vec<String> = items
             .iter()
             .map(|i| match i.read() {
@@ -237,7 +263,8 @@ mod tests {
 
     #[test]
     fn records_that_name_no_message_fail_alone() {
-        let base = Path::new("/base");
+        let folder = tempfile::tempdir().expect("a folder");
+        let base = &Arc::new(BaseFolder::open(folder.path()).expect("a folder"));
         assert!(Item::record(b"{\"id\":\"a\"}", 3, base).read().is_err_and(|e| e.contains("line 3")));
         assert!(Item::record(b"nonsense", 4, base).read().is_err_and(|e| e.contains("line 4")));
         let inline =

@@ -3,11 +3,13 @@
 mod input;
 
 use std::io::{self, BufRead, BufReader, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::ValueEnum;
 use rayon::prelude::*;
 use wardline_cli::{Exit, Failure, Stdout};
+use wardline_email_corpus::BaseFolder;
 use wardline_segments::{Extraction, Fields, Limits, extract, extract_fields, naive_fields, naive_view};
 
 use input::Item;
@@ -23,7 +25,7 @@ pub(crate) struct Args {
     /// What to extract: everything, or what a simple gateway reads
     #[arg(long, value_enum, default_value_t = View::Canonical)]
     view: View,
-    /// Folder that the manifest's eml_path is relative to
+    /// Folder that the manifest's eml_path is relative to, and may not leave
     #[arg(long, value_name = "DIR", default_value = ".")]
     base_dir: PathBuf,
     /// Add where each signal was found and what became of every byte
@@ -60,9 +62,9 @@ pub(crate) fn run(args: &Args, out: &mut Stdout) -> Result<Exit, Failure> {
         if stdin.is_terminal() {
             return Err(Failure::usage("no messages: name files or folders, or give a manifest on standard input"));
         }
-        Box::new(manifest(BufReader::new(stdin), &args.base_dir))
+        Box::new(manifest(BufReader::new(stdin), BaseFolder::open(&args.base_dir)?))
     } else {
-        Box::new(input::named(&args.paths)?)
+        Box::new(input::named(&args.paths))
     };
     let mut items = items.peekable();
     let mut failed = 0_usize;
@@ -117,8 +119,11 @@ fn view(view: View, raw: &[u8]) -> Extraction {
 }
 
 /// The records of a manifest. A line that is no record becomes an item that fails, with its number.
-fn manifest<R: BufRead + 'static>(reader: R, base: &Path) -> impl Iterator<Item = Result<Item, Failure>> + 'static {
-    let base = base.to_owned();
+fn manifest<R: BufRead + 'static>(
+    reader: R,
+    base: BaseFolder,
+) -> impl Iterator<Item = Result<Item, Failure>> + 'static {
+    let base = Arc::new(base);
     reader.split(b'\n').enumerate().filter_map(move |(i, line)| match line {
         Ok(line) if line.iter().all(u8::is_ascii_whitespace) => None,
         Ok(line) => Some(Ok(Item::record(&line, i + 1, &base))),
