@@ -199,6 +199,10 @@ fn unlisted(bytes: &[u8], taken: Vec<Range<usize>>) -> Vec<Entry> {
         let empty = local.flags & 8 == 0 && local.packed == 0;
         let end = if empty { local.data } else { fits.unwrap_or_else(|| next_header(bytes, local.data)) };
         at = at.max(end);
+        // Folders do not count, so that no number of them hides what comes after.
+        if end == local.data && local.name.ends_with(b"/") {
+            continue;
+        }
         let later = local.flags & 8 != 0;
         entries.push(Entry {
             name: String::from_utf8_lossy(local.name).into_owned(),
@@ -307,6 +311,9 @@ mod tests {
         assert_eq!(read(cut), [row("a.txt", "first", "file")]);
         assert!(Zip::open(&one).is_some_and(|z| z.listed()) && Zip::open(cut).is_some_and(|z| !z.listed()));
         assert!(Zip::open(b"PK\x03\x04 and no more").is_none());
+        let folder = [LOCAL, &[0; 22], &[2, 0, 0, 0], b"a/"].concat();
+        let behind_folders = [folder.repeat(MOST_UNLISTED).as_slice(), cut].concat();
+        assert_eq!(read(&behind_folders), [row("a.txt", "first", "file")]);
     }
 
     #[test]
