@@ -3,7 +3,7 @@ pub(crate) mod candle;
 #[cfg(feature = "candle")]
 mod cpu;
 #[cfg(feature = "ort")]
-mod elf;
+mod library;
 #[cfg(feature = "ort")]
 pub(crate) mod onnx;
 #[cfg(feature = "ort")]

@@ -7,7 +7,7 @@ use ::ort::session::Session;
 use ::ort::session::builder::GraphOptimizationLevel;
 use ::ort::value::{DynValue, Tensor};
 
-use super::{elf, onnx};
+use super::{library, onnx};
 use crate::arch::{Architecture, Table};
 use crate::weights::Weights;
 use crate::{Backend, ClassifierError, TokenBatch};
@@ -96,7 +96,7 @@ fn open(library: &Path) -> Result<(), String> {
     if !bytes.windows(SYMBOL.len()).any(|w| w == SYMBOL) {
         return Err(format!("{shown} is no library of ONNX Runtime"));
     }
-    if !elf::is_whole(&bytes) {
+    if !library::is_whole(&bytes) {
         return Err(format!("{shown} is cut off: it is shorter than its own headers say"));
     }
     let (send, receive) = mpsc::channel();

@@ -3,7 +3,6 @@
 use std::io::Cursor;
 use std::ops::Range;
 
-use flate2::Crc;
 use flate2::bufread::DeflateDecoder;
 use memchr::memmem;
 use zip::{CompressionMethod, ZipArchive};
@@ -162,19 +161,13 @@ impl<'a> Zip<'a> {
             && !failed
             && (!entry.bounded || rest.is_empty())
             && entry.size.is_none_or(|s| s == member.bytes.len() as u64)
-            && entry.crc.is_none_or(|c| c == sum(&member.bytes));
+            && entry.crc.is_none_or(|c| c == crc32fast::hash(&member.bytes));
         Some(match sound {
             true => Unpacked::File(member),
             false if member.bytes.is_empty() => Unpacked::Damaged(member.name),
             false => Unpacked::Unsound(member),
         })
     }
-}
-
-fn sum(bytes: &[u8]) -> u32 {
-    let mut crc = Crc::new();
-    crc.update(bytes);
-    crc.sum()
 }
 
 /// The members whose headers lie outside the ranges, which are in order.
@@ -209,6 +202,7 @@ fn unlisted(bytes: &[u8], taken: Vec<Range<usize>>) -> Vec<Entry> {
             method: match local.method {
                 0 => CompressionMethod::STORE,
                 8 => CompressionMethod::DEFLATE,
+                // Any that is not unpacked here: the crate makes none of a number.
                 _ => CompressionMethod::LZMA,
             },
             encrypted: local.flags & 1 != 0,

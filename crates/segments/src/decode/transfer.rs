@@ -196,26 +196,6 @@ pub(crate) fn quoted_printable(input: &[u8]) -> (Cow<'_, [u8]>, bool) {
     }
 }
 
-/// Takes out the `%41` escapes of addresses and extended parameters.
-pub(crate) fn percent(data: &[u8]) -> Vec<u8> {
-    let hex = |b: Option<&u8>| b.and_then(|b| (*b as char).to_digit(16)).map(|d| d as u8);
-    let mut out = Vec::with_capacity(data.len());
-    let mut at = 0;
-    while at < data.len() {
-        match (data[at], hex(data.get(at + 1)), hex(data.get(at + 2))) {
-            (b'%', Some(high), Some(low)) => {
-                out.push(high << 4 | low);
-                at += 3;
-            }
-            (byte, ..) => {
-                out.push(byte);
-                at += 1;
-            }
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,5 +1,7 @@
 //! Addresses that hold a document or file themselves: `data:text/html;base64,…`.
 
+use percent_encoding::percent_decode_str;
+
 use crate::decode::{charset, transfer};
 
 /// A `data:` address.
@@ -51,7 +53,7 @@ impl<'a> DataUrl<'a> {
 
     /// At most `max` bytes of what it holds.
     pub(super) fn bytes(&self, max: usize) -> Vec<u8> {
-        let mut bytes = transfer::percent(self.data.as_bytes());
+        let mut bytes: Vec<u8> = percent_decode_str(self.data).collect();
         if self.base64 {
             bytes = transfer::base64(&bytes, max).bytes;
         }

@@ -32,6 +32,10 @@ pub(crate) struct Collector<'l> {
     text_left: usize,
     parts_left: usize,
     /// Bytes that may still be unpacked.
+    #[cfg_attr(
+        not(any(feature = "archives", feature = "pdf")),
+        expect(dead_code, reason = "nothing is unpacked without these features")
+    )]
     pub(crate) unpack_left: usize,
     /// Bytes that alternative readings may still walk.
     alternative_left: usize,

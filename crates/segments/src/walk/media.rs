@@ -5,8 +5,9 @@ use std::collections::VecDeque;
 
 use mail_parser::HeaderValue;
 use mail_parser::parsers::MessageStream;
+use percent_encoding::percent_decode_str;
 
-use crate::decode::{transfer, words};
+use crate::decode::words;
 
 /// A media type in one reading.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -193,7 +194,7 @@ fn extended<'a>(text: &'a str, lower: &str) -> Vec<Piece<'a>> {
         let decoded = if encoded {
             // The first piece begins with a charset and a language.
             let value = raw.splitn(3, '\'').nth(2).filter(|_| number == 0).unwrap_or(raw);
-            String::from_utf8_lossy(&transfer::percent(value.as_bytes())).into_owned()
+            percent_decode_str(value).decode_utf8_lossy().into_owned()
         } else {
             raw.to_owned()
         };

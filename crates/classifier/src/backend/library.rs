@@ -1,36 +1,18 @@
-/// The type of a program header whose part of the file is mapped.
-const LOAD: u64 = 1;
+use elf::ElfBytes;
+use elf::abi::PT_LOAD;
+use elf::endian::AnyEndian;
 
 /// Whether a file that is in the ELF format holds all that its headers name; `true` of other formats. The system maps a library that
 /// is cut off without a word, and ends the process at the first page that is not there.
 pub(super) fn is_whole(file: &[u8]) -> bool {
-    !file.starts_with(b"\x7fELF") || end(file).is_some_and(|end| end <= file.len() as u64)
-}
-
-/// The end of the section headers or of the last part that is mapped, whichever is later; `None` where the headers are cut off.
-fn end(file: &[u8]) -> Option<u64> {
-    let wide = *file.get(4)? == 2;
-    let big_endian = *file.get(5)? == 2;
-    let number = |at: u64, size: usize| {
-        let at = usize::try_from(at).ok()?;
-        let bytes = file.get(at..at.checked_add(size)?)?;
-        let shifted = |n: u64, byte: &u8| n << 8 | u64::from(*byte);
-        Some(if big_endian { bytes.iter().fold(0, shifted) } else { bytes.iter().rev().fold(0, shifted) })
-    };
-    // Where the fields stand, and how wide an offset is.
-    let (programs_at, sections_at, sizes_at, word) = if wide { (32, 40, 54, 8) } else { (28, 32, 42, 4) };
-    let (offset_at, length_at) = if wide { (8, 32) } else { (4, 16) };
-    let (programs, sections) = (number(programs_at, word)?, number(sections_at, word)?);
-    let size = |field: u64| number(sizes_at + 2 * field, 2);
-    let mut end = sections.checked_add(size(2)? * size(3)?)?;
-    for n in 0..size(1)? {
-        let header = programs.checked_add(n * size(0)?)?;
-        let field = |at: u64, size: usize| number(header.checked_add(at)?, size);
-        if field(0, 4)? == LOAD {
-            end = end.max(field(offset_at, word)?.checked_add(field(length_at, word)?)?);
-        }
+    if !file.starts_with(b"\x7fELF") {
+        return true;
     }
-    Some(end)
+    // Refuses headers that the file does not hold.
+    let Ok(parsed) = ElfBytes::<AnyEndian>::minimal_parse(file) else { return false };
+    let within = |offset: u64, length: u64| offset.checked_add(length).is_some_and(|end| end <= file.len() as u64);
+    let mut parts = parsed.segments().into_iter().flat_map(|table| table.iter());
+    parts.all(|part| part.p_type != PT_LOAD || within(part.p_offset, part.p_filesz))
 }
 
 #[cfg(test)]
@@ -49,6 +31,9 @@ mod tests {
         };
         put(4, 1, if wide { 2 } else { 1 });
         put(5, 1, if big_endian { 2 } else { 1 });
+        // The version, there and in the header.
+        put(6, 1, 1);
+        put(20, 4, 1);
         let (programs_at, sections_at, sizes_at) = if wide { (32, 40, 54) } else { (28, 32, 42) };
         put(programs_at, word, head);
         put(sections_at, word, head + program + 10);
